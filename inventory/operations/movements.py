@@ -265,20 +265,46 @@ RESTOCK_ROW = conditional_write(
 
 
 def restock_units(
-    order_id: UUID, return_id: UUID | str, parts: Iterable[Allocation], now: datetime
+    order_id: UUID,
+    return_id: UUID | str,
+    parts: Iterable[Allocation],
+    now: datetime,
+    *,
+    allocations: Sequence[Allocation] = (),
 ) -> None:
     """Put returned units back into the warehouse that sent them, for sale.
 
     A part's `quantity` is the total number of units that this return brings back for a line and warehouse. So repeating the call
-    changes nothing. Raises LookupError if more units would come back than were sent. Also raises CassandraUnavailable.
+    changes nothing. Units that an earlier version put elsewhere in `allocations`, all of the order's, stay there. Raises
+    LookupError if more units would come back than were sent. Also raises CassandraUnavailable.
     """
-    for each in sort_allocations(parts):
-        if not _restock_one(
-            each, order_id, uuid5(order_id, f"returned {return_id}:{each.reservation_id}"), now
-        ):
+    parts = sort_allocations(parts)
+    for each in parts:
+        line = [one for one in allocations if one.line_number == each.line_number]
+        there = _get_returned_units(order_id, return_id, line) if len(line) > 1 else {}
+        wanted = sum(one.quantity for one in parts if one.line_number == each.line_number)
+        if not there.get(each.warehouse_id) and sum(there.values()) >= wanted:
+            continue
+        if not _restock_one(each, order_id, _returned_row_id(order_id, return_id, each), now):
             raise LookupError(
                 f"order {order_id}: more of line {each.line_number} comes back than had left"
             )
+
+
+def _returned_row_id(order_id: UUID, return_id: UUID | str, each: Allocation) -> UUID:
+    return uuid5(order_id, f"returned {return_id}:{each.reservation_id}")
+
+
+def _get_returned_units(
+    order_id: UUID, return_id: UUID | str, line: Iterable[Allocation]
+) -> dict[str, int]:
+    """Return the units of a line that a return has put back, by warehouse."""
+    found: dict[str, int] = {}
+    for each in line:
+        row_id = _returned_row_id(order_id, return_id, each)
+        rows = list_reservations(each.variant_id, each.warehouse_id, [row_id])
+        found[each.warehouse_id] = sum(row.quantity for row in rows if row.reservation_id == row_id)
+    return found
 
 
 def _restock_one(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) -> bool:

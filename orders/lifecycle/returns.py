@@ -12,7 +12,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from orders.lifecycle.events import Event, parse_line_units
-from orders.lifecycle.parcels import Parcel, delivered_units, units_by_line
+from orders.lifecycle.parcels import DELIVERED, Parcel, delivered_units, units_by_line
 
 REQUESTED, APPROVED, REJECTED = "requested", "approved", "rejected"
 RECEIVED, REFUNDED, CLOSED = "received", "refunded", "closed"
@@ -162,20 +162,20 @@ def restocked_units(
 ) -> dict[str, dict[str, dict[int, int]]]:
     """Return the units that each return, or refund, puts back into stock, by warehouse and line.
 
-    The warehouses that sent the units get them in turn. Later parcels and events do not change what earlier events put where.
+    Each goes back to its parcel's warehouse, in the order of delivery. So later parcels and events do not change what earlier
+    events put where.
     """
-    arrived = [each for each in parcels if each.delivered_at]
-    delivered = delivered_units(
-        sorted(arrived, key=lambda each: each.delivered_at or each.packed_at)
-    )
+    arrived = [each for each in parcels if each.state == DELIVERED]
+    arrived.sort(key=lambda each: each.delivered_at or each.packed_at)
+    delivered = [(each.warehouse, dict(each.lines)) for each in arrived]
     found: dict[str, dict[str, dict[int, int]]] = {}
     for event in reversed(events):
         key = str(event.details.get("return") or f"refund {event.details.get('refund')}")
         for line, count in parse_line_units(event.details.get("restock")).items():
-            for warehouse, lines in delivered.items():
-                part = min(count, lines.get(line, 0))
-                if part:
+            for warehouse, lines in delivered:
+                if part := min(count, lines.get(line, 0)):
                     lines[line] -= part
                     count -= part
-                    found.setdefault(key, {}).setdefault(warehouse, {})[line] = part
+                    units = found.setdefault(key, {}).setdefault(warehouse, {})
+                    units[line] = units.get(line, 0) + part
     return found

@@ -194,7 +194,7 @@ def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
             for each in allocations
             if (units := restock.get(each.warehouse_id, {}).get(each.line_number))
         ]
-        inventory.restock_units(order.order_id, return_id, parts, now)
+        inventory.restock_units(order.order_id, return_id, parts, now, allocations=allocations)
 
 
 # `placing` is set while a late payment reserves the units again.

@@ -348,6 +348,24 @@ def test_x498_killed_while_money_and_units_go_back(subtests: pytest.Subtests) ->
             assert (numbers["shipped"], numbers["available"]) == (sent, 10 - sent)
 
 
+def test_x498_units_that_an_earlier_version_put_elsewhere_are_not_put_back_twice() -> None:
+    order, variant_id = make_order_from_two_warehouses()
+    for kind in ("packed", "shipped"):
+        order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
+    for parcel in ("2", "1"):
+        order = operations.mark_parcel_delivered(order, parcel, actor="Ann", now=now())
+    # Earlier versions began with the parcel that was packed first.
+    first = order.parcels()[0].warehouse
+    allocations = order.list_allocations(queries.list_items(order))
+    (part,) = (each for each in allocations if each.warehouse_id == first)
+    inventory.restock_units(order.order_id, "1", [replace(part, quantity=1)], now())
+    order = operations.request_return(order, {1: 2}, "", actor="shopper", now=now())
+    order = operations.approve_return(order, "1", actor="Ann", now=now())
+    operations.receive_return(order, "1", {1: 1}, actor="Ann", now=now())
+    assert_order_consistent(order.order_id)
+    assert assert_stock_adds_up(variant_id)["shipped"] == 4
+
+
 # ---- Late orders, and what an erased order still contains
 
 

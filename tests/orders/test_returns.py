@@ -94,6 +94,21 @@ def test_x498_what_is_back_in_a_warehouse_stays_there_whatever_comes_later() -> 
             apply_event(order, "refund_owed", **refund | {"refund": "s"} | wrong)
 
 
+def test_x498_a_warehouses_later_parcel_moves_nothing_that_is_back() -> None:
+    order = make_paid_order(make_items(2, 1), {"berlin": {1: 1, 2: 1}, "cork": {1: 1}})
+    for parcel, warehouse, line in (("1", "berlin", 2), ("2", "cork", 1), ("3", "berlin", 1)):
+        order = apply_event(order, "packed", parcel=parcel, warehouse=warehouse, lines={line: 1})
+    order = apply_event(order, "shipped")
+    for parcel in ("1", "2"):
+        order = apply_event(order, "delivered", parcel=parcel)
+    refund = {"refund": "r", "amount": 1, "lines": {}, "reason": "", "restock": {"1": 1}}
+    order = apply_event(order, "refund_owed", **refund)
+    places = {"refund r": {"cork": {1: 1}}}
+    assert returns.restocked_units(order.parcels(), order.events) == places
+    order = apply_event(order, "delivered", parcel="3")
+    assert returns.restocked_units(order.parcels(), order.events) == places
+
+
 def test_a_return_that_is_refused_says_why_and_leaves_the_items_to_be_returned() -> None:
     order = apply_event(
         request_return(make_delivered_order(2), line1=2),
