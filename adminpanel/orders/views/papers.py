@@ -51,7 +51,7 @@ def paper_list(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def paper_new(request: HttpRequest) -> HttpResponse:
     """Choose a paper or table of the selected orders, and start to make it. A paper that is ready at once opens."""
-    role = current_member(request).role
+    member = current_member(request)
     data = request.POST if request.method == "POST" else request.GET
     now = current_time()
     ids, total = list_selected_orders(data)
@@ -61,8 +61,8 @@ def paper_new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         kind_name = request.GET.get("kind") or next(iter(ORDER_FILES))
         initial = {"file_id": uuid_from_time(now), "kind": kind_name}
-        return _choice_page(request, PaperForm(total, role, initial=initial), data)
-    form = PaperForm(total, role, data)
+        return _choice_page(request, PaperForm(total, member.role, initial=initial), data)
+    form = PaperForm(total, member.role, data)
     if not form.is_valid():
         return _choice_page(request, form, data, status=422)
     kind = ORDER_FILES[form.cleaned_data["kind"]]
@@ -73,14 +73,19 @@ def paper_new(request: HttpRequest) -> HttpResponse:
         file_id_of(form_id, kind.name, list_selection_fields(data)),
         kind,
         OrderFilterForm(data).build_filter() if data.get("all") and not kind.draw else ids,
-        current_member(request).user_id,
+        member.user_id,
         now,
     )
     note_changes(request, {}, {"file": task.file_name, "orders": total})
     if total <= MAX_IN_REQUEST and task.total and task.is_under_way:
         operations.run_task(task, MAX_IN_REQUEST)
     made = queries.get_task(task.task_id) if kind.draw else None
-    if made and can_be_fetched(made, current_time()):
+    # The form's id may lead to any file. Only the one that was checked above is sent; its page checks another one.
+    if (
+        made
+        and (made.layout, made.total, made.started_by) == (kind.name, total, member.user_id)
+        and can_be_fetched(made, current_time())
+    ):
         return send_file(made)
     return redirect("adminpanel:paper", file_id=task.task_id)
 

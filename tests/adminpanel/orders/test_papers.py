@@ -191,6 +191,27 @@ def test_s106_a_code_is_asked_before_many_names_and_addresses_go_out(
     assert text_of(fetched(will.post(f"{address}file/"))).count("Ada Lovelace") == 2
 
 
+def test_s106_a_forms_id_leads_past_no_code_to_a_file_that_is_there(
+    will: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders = [make_order(paid=True) for _ in range(2)]
+    sue = sign_in_staff(Client(), make_user("Sue", role="support"))
+    colleagues, own = (make_papers(each, "labels", *orders)["Location"] for each in (sue, will))
+    others = make_papers(sue, "labels", orders[0])["Location"]
+    monkeypatch.setattr("adminpanel.orders.papers.MAX_WITHOUT_CODE", 1)
+    monkeypatch.setattr("adminpanel.code_again.has_fresh_code", lambda _session: False)
+    chosen = [("orders", str(orders[0].order_id))]
+    for address, kind in (
+        (colleagues, "labels"),
+        (own, "labels"),
+        (own, "slips"),
+        (others, "labels"),
+    ):
+        file_id = file_id_of(UUID(address.strip("/").split("/")[-1]), kind, chosen)
+        answer = make_papers(will, kind, orders[0], form_id=str(file_id))
+        assert (answer.status_code, answer["Location"]) == (303, address)
+
+
 def test_s106_a_file_has_what_its_role_needs_and_is_no_other_roles(will: Client) -> None:
     order = make_order(paid=True, notes="Ring twice")
     page = will.get(NEW, {"order": str(order.order_id)})
