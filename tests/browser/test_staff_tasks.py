@@ -57,16 +57,16 @@ made = MADE
 orders = [get_order_by_number(each) for each in made["orders"]]
 product = get_product(UUID(made["product"]))
 new = get_product(find_product_id_by_slug(f"tray-{made['mark']}"))
-code = get_promotion("code", f"QUILL{made['mark']}".upper())
+code = get_promotion("code", f"quill{made['mark']}")
 def units(of):
     return sorted(each.available for each in get_stock(of.product_id).values())
 print(json.dumps({
     "tracking": [[each.tracking for each in order.parcels()] for order in orders[:4]],
     "columns": [order.board_column for order in orders[:4]],
-    "refunded": str(orders[4].refunded.amount),
-    "price": str(product.variants[0].price.amount),
+    "refunded": f"{orders[4].refunded.amount:.2f}",
+    "price": f"{product.variants[0].price.amount:.2f}",
     "units": units(product),
-    "new": sorted([" ".join(each.options.values()), str(each.price.amount)] for each in new.variants),
+    "new": sorted([" ".join(each.options.values()), f"{each.price.amount:.2f}"] for each in new.variants),
     "new_units": units(new),
     "pictures": len(new.pictures) + len(list_uploads(new.product_id)),
     "percent": str(code.percent),
