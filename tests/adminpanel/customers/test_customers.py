@@ -310,7 +310,7 @@ def test_x186_of_two_who_block_at_once_the_later_is_told(desk: Client, sam: User
     block_customer(sam.pk, "Never pays", by="Ada", now=NOW)
     answer = desk.post(of(sam, "customer_block"), {"block_reason": "Sends all back"})
     assert answer.status_code == 409
-    assert "Nothing was changed" in text(answer)
+    assert "Someone else has changed this customer" in text(answer)
     assert "Sends all back" in text(answer)
     assert get(sam).block_reason == "Never pays"
     block_customer(sam.pk, "Never pays", by="Ada", now=datetime.now(UTC))  # sent twice
