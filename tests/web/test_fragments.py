@@ -127,6 +127,19 @@ def test_x114_what_is_made_of_the_key_is_made_once() -> None:
     assert MADE == [7]
 
 
+def test_x114_what_is_drawn_while_the_brand_changes_is_kept_under_neither_brand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    template = Template("{% load fragments %}{% fragment shown %}{{ shown.made }}{% endfragment %}")
+    asked = "web.templatetags.fragments.get_drawing_key"
+    MADE.clear()
+    # The brand changes while the part is drawn. Then the former one is used again.
+    for key in (lambda: "new" if MADE else "old", lambda: "old", lambda: "old"):
+        monkeypatch.setattr(asked, key)
+        template.render(Context({"shown": Shown(8)}))
+    assert MADE == [8, 8]
+
+
 def test_x114_equal_values_that_look_different_are_different_keys() -> None:
     template = Template("{% load fragments %}{% fragment shown %}{{ shown.a }}{% endfragment %}")
     values = [1, True, Decimal("1.0"), "<b>", SafeString("<b>")]
