@@ -59,7 +59,7 @@ def only_newer(monkeypatch: pytest.MonkeyPatch) -> None:
         each.mail_id for each in list_entries(minutes_between(now() - SPAN, now() + SPAN), 99)
     }
     for table in (DUE_EFFECTS, DUE_EXPIRIES):
-        there |= {row.order_id for row in table.list_between(now(), now() + SPAN)}
+        there |= {row.order_id for row in table.list_between(now() - SPAN, now() + SPAN)}
     monkeypatch.setattr(Statement, "bind", bind_own)
     monkeypatch.setattr(DueRows, "list_rows", list_newer)
     monkeypatch.setattr(
