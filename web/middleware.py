@@ -135,18 +135,16 @@ class FieldCountMiddleware(Middleware):
 
 
 def _count_fields(request: HttpRequest) -> int:
-    """Return about how many fields a form has that is in memory. A larger one has files, and a signed address."""
-    marks = {
-        "application/x-www-form-urlencoded": "&",
-        "multipart/form-data": f"--{(request.content_params or {}).get('boundary', '')}",
-    }
+    """Return how many fields a form has that is in memory. A larger one has files, and a signed address."""
     size = int(request.META.get("CONTENT_LENGTH") or 0)
-    mark = (
-        marks.get(request.content_type or "")
-        if size <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        else ""
-    )
-    return request.body.count(mark.encode()) if mark else 0
+    if not 0 < size <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        return 0
+    if request.content_type == "application/x-www-form-urlencoded":
+        return request.body.count(b"&") + 1
+    if request.content_type == "multipart/form-data" and request.content_params:
+        # One boundary before each field, and one at the end.
+        return request.body.count(f"--{request.content_params.get('boundary', '')}".encode()) - 1
+    return 0
 
 
 def _is_signed_for_staff(request: HttpRequest) -> bool:
