@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 from django.utils.formats import number_format
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
 
 from web.types import StrOrPromise
 
@@ -79,7 +79,7 @@ def make_chart(
     title: StrOrPromise,
     points: Sequence[Point],
     compared: StrOrPromise = "",
-    description: StrOrPromise = _("The table below has the numbers"),
+    description: StrOrPromise = "",
 ) -> Chart:
     """Return a chart of some points, the first one at the left. Values below zero are drawn as zero."""
     values = [each.value for each in points]
@@ -88,7 +88,7 @@ def make_chart(
     return Chart(
         chart_id,
         title,
-        description,
+        description or _("The table below has the numbers"),
         compared,
         tuple(Tick(_y(tick, ticks[-1]), format_tick(tick)) for tick in ticks),
         tuple(_bars(points, ticks[-1])),
