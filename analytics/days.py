@@ -14,9 +14,31 @@ def shop_day(moment: datetime) -> date:
     return moment.astimezone(timezone.get_default_timezone()).date()
 
 
+def shop_hour(moment: datetime) -> int:
+    """Return the hour, 0 to 23, of the shop's clock at a moment (UTC). Where the clock repeats an hour, both have its number."""
+    return moment.astimezone(timezone.get_default_timezone()).hour
+
+
 def shop_today() -> date:
     """Return today's date in the shop's time zone."""
     return timezone.localdate(timezone=timezone.get_default_timezone())
+
+
+def previous_period(first: date, last: date) -> tuple[date, date]:
+    """Return the first and last day of the period of the same length that ends the day before `first`."""
+    before = max(first.toordinal() - 1, 1)
+    length = (last - first).days
+    return date.fromordinal(max(before - length, 1)), date.fromordinal(before)
+
+
+def year_before(first: date, last: date) -> tuple[date, date]:
+    """Return the same days of the year before. 29 February becomes 28 February."""
+    return _year_before(first), _year_before(last)
+
+
+def _year_before(day: date) -> date:
+    is_leap_day = (day.month, day.day) == (2, 29)
+    return day.replace(year=max(day.year - 1, 1), day=28 if is_leap_day else day.day)
 
 
 def month_start(day: date) -> date:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from uuid import UUID
 
 # The category id that stands for the whole shop.
@@ -13,7 +14,10 @@ ALL_CATEGORIES = UUID(int=0)
 
 @dataclass(frozen=True)
 class SoldLine:
-    """A line of a paid order. Amounts are in minor units, after discounts. `gross` includes tax, `net` does not."""
+    """A line of a paid order. Amounts are in minor units, after discounts. `gross` includes tax, `net` does not.
+
+    `promotions` has the keys of the promotions that reduced the line, or made the order's delivery free.
+    """
 
     line_number: int
     product_id: UUID
@@ -24,16 +28,24 @@ class SoldLine:
     refunded_units: int = 0
     refunded_gross: int = 0
     refunded_net: int = 0
+    promotions: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A sales fact: a sold line, and the ids of the categories in which it counts, the root category first."""
+    """A sales fact: a sold line, and the ids of the categories in which it counts, the root category first.
+
+    None: not known. A fact of an earlier version lacks these values until `manage.py rebuild sales`.
+    """
 
     order_id: UUID
     line: SoldLine
     categories: tuple[UUID, ...]
     currency: str
+    placed_at: datetime | None = None
+    country: str | None = None
+    payment_method: str | None = None
+    is_returning: bool | None = None  # whether the customer had bought before; counted at night
 
 
 @dataclass(frozen=True)
@@ -47,6 +59,21 @@ class Figures:
     refunded_units: int = 0
     refunded_gross: int = 0
     refunded_net: int = 0
+
+    @property
+    def average_order(self) -> int | None:
+        """The average amount of a paid order, in minor units; None without orders."""
+        return round(self.gross / self.orders) if self.orders else None
+
+    @property
+    def units_per_order(self) -> float | None:
+        """The average number of units in a paid order; None without orders."""
+        return self.units / self.orders if self.orders else None
+
+    @property
+    def return_rate(self) -> float | None:
+        """The per cent of the sold units that were refunded; None without units."""
+        return 100 * self.refunded_units / self.units if self.units else None
 
     @property
     def gross_after_refunds(self) -> int:
@@ -81,23 +108,34 @@ class DailySales:
 
 
 @dataclass
-class _Sum:
+class FactSum:
+    """A sum of facts, in which each order counts once."""
+
     orders: set[UUID] = field(default_factory=set)
     lines: Figures = Figures()
+
+    def add(self, fact: Fact) -> None:
+        line = fact.line
+        less = (line.refunded_units, line.refunded_gross, line.refunded_net)
+        self.orders.add(fact.order_id)
+        self.lines += Figures(0, line.units, line.gross, line.net, *less)
+
+    def merge(self, other: FactSum) -> None:
+        self.orders |= other.orders
+        self.lines += other.lines
+
+    @property
+    def figures(self) -> Figures:
+        return replace(self.lines, orders=len(self.orders))
 
 
 def roll_up_facts(day: date, facts: Iterable[Fact]) -> list[DailySales]:
     """Return a day's sales by category and currency. A sold line counts in its category and in each category above it."""
-    sums: dict[tuple[UUID, str], _Sum] = {}
+    sums: defaultdict[tuple[UUID, str], FactSum] = defaultdict(FactSum)
     for fact in facts:
-        line = fact.line
-        less = (line.refunded_units, line.refunded_gross, line.refunded_net)
-        figures = Figures(0, line.units, line.gross, line.net, *less)
         for category_id in {ALL_CATEGORIES, *fact.categories}:
-            found = sums.setdefault((category_id, fact.currency), _Sum())
-            found.orders.add(fact.order_id)
-            found.lines += figures
+            sums[category_id, fact.currency].add(fact)
     return [
-        DailySales(day, category_id, currency, found.lines + Figures(orders=len(found.orders)))
+        DailySales(day, category_id, currency, found.figures)
         for (category_id, currency), found in sorted(sums.items())
     ]

@@ -11,11 +11,12 @@ class SaleFact(Model):
 
     Bound: a sixteenth of the lines sold in a day; the lines are spread over 16 shards (analytics.days.SHARDS).
     Writer: analytics.operations.record_sale. The write timestamp is "placed + version", so that an older version loses.
+    analytics.operations.mark_returning adds `is_returning` with the row's own timestamp; at the same timestamp true wins.
     """
 
     __table_name__ = "sales_facts"
     __partition_bytes__ = 20 * MB
-    __personal_data__ = {"why": "products and sums; the customer stands in orders"}
+    __personal_data__ = {"why": "products, sums and the country; the customer stands in orders"}
     day = columns.Date(partition_key=True)  # of the order's placing, in the shop's time zone
     shard = columns.Integer(partition_key=True)
     order_id = columns.UUID(primary_key=True)
@@ -31,6 +32,13 @@ class SaleFact(Model):
     refunded_units = columns.Integer()
     refunded_gross = columns.BigInt()
     refunded_net = columns.BigInt()
+    # The rest is null in rows of earlier versions until `manage.py rebuild sales`.
+    placed_at = columns.DateTime()
+    country = columns.Text()  # of the delivery address
+    payment_method = columns.Text()
+    # JSON: the keys of the promotions that reduced the line, or made the order's delivery free; a name if the order has no key
+    promotions = columns.Text()
+    is_returning = columns.Boolean()  # whether the customer had bought before
 
 
 class DailySale(Model):
@@ -47,6 +55,31 @@ class DailySale(Model):
     month = columns.Date(partition_key=True)  # its first day
     day = columns.Date(primary_key=True)
     category_id = columns.UUID(primary_key=True)
+    currency = columns.Text(primary_key=True)
+    orders = columns.Integer()
+    units = columns.Integer()
+    gross = columns.BigInt()
+    net = columns.BigInt()
+    refunded_units = columns.Integer()
+    refunded_gross = columns.BigInt()
+    refunded_net = columns.BigInt()
+
+
+class DailySaleByDimension(Model):
+    """Q18: the sales of a day by the keys of a dimension (analytics.dimensions), added up from `sales_facts`.
+
+    The key "" stands for all keys beyond a day's 500 best by gross, "?" for what is not known, "-" for no promotion.
+    Bound: 31 days of 501 rows for each currency.
+    Writer: analytics.operations.roll_up_day. The write timestamp is the time of its read, so that a sum of older facts loses.
+    """
+
+    __table_name__ = "daily_sales_by_dimension"
+    __partition_bytes__ = 10 * MB
+    __personal_data__ = None
+    month = columns.Date(partition_key=True)  # its first day
+    dimension = columns.Text(partition_key=True)
+    day = columns.Date(primary_key=True)
+    key = columns.Text(primary_key=True)
     currency = columns.Text(primary_key=True)
     orders = columns.Integer()
     units = columns.Integer()

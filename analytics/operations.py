@@ -1,8 +1,8 @@
-"""Stores sales facts, and adds up the sales of each day by category."""
+"""Stores sales facts, and adds up the sales of each day by category and by the dimensions of reports."""
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
 from uuid import UUID
 
@@ -10,9 +10,10 @@ from cassandra.query import BoundStatement
 
 from analytics import queries
 from analytics.days import month_start, order_shard, shop_day
-from analytics.figures import DailySales, Fact, SoldLine, roll_up_facts
+from analytics.dimensions import DIMENSIONS, roll_up_dimension
+from analytics.figures import Fact, SoldLine, roll_up_facts
 from analytics.queries import SHOP
-from cassandra_db import current_microseconds, write, write_batch
+from cassandra_db import current_microseconds, read, truncate_to_milliseconds, write, write_batch
 from catalogue.entities import Product
 from catalogue.queries import get_category, prefetch_product_at_quorum, product_from_rows
 from jobs.rows import guard_row
@@ -30,6 +31,8 @@ class Sale:
     version: int
     currency: str
     lines: tuple[SoldLine, ...]
+    country: str = ""  # of the delivery address
+    payment_method: str = ""
 
     @property
     def day(self) -> date:
@@ -40,13 +43,23 @@ class Sale:
         """The timestamp with which the order's facts are written, in microseconds since 1970: placed + version."""
         return round(self.placed_at.timestamp() * 1000) * 1000 + self.version
 
+    def is_recorded(self, facts: Iterable[Fact]) -> bool:
+        """Return whether these facts of the order have everything that the sale says of its lines."""
+        stored = {(each.line, each.placed_at, each.country, each.payment_method) for each in facts}
+        placed_at = truncate_to_milliseconds(self.placed_at)
+        return stored >= {
+            (line, placed_at, self.country, self.payment_method) for line in self.lines
+        }
+
 
 FACT = write(
     "Q18",
     """INSERT INTO sales_facts (day, shard, order_id, line_number, product_id, variant_id, categories, currency, units,
-                                gross, net, refunded_units, refunded_gross, refunded_net)
+                                gross, net, refunded_units, refunded_gross, refunded_net, placed_at, country,
+                                payment_method, promotions)
        VALUES (:day, :shard, :order_id, :line_number, :product_id, :variant_id, :categories, :currency, :units,
-               :gross, :net, :refunded_units, :refunded_gross, :refunded_net) USING TIMESTAMP :at""",
+               :gross, :net, :refunded_units, :refunded_gross, :refunded_net, :placed_at, :country,
+               :payment_method, :promotions) USING TIMESTAMP :at""",
 )
 DAY_CHANGED = write(
     "Q18",
@@ -62,10 +75,7 @@ def record_sale(sale: Sale) -> bool:
     known_facts = {
         fact.line.line_number: fact for fact in queries.list_order_facts(sale.day, sale.order_id)
     }
-    if all(
-        line.line_number in known_facts and known_facts[line.line_number].line == line
-        for line in sale.lines
-    ):
+    if sale.is_recorded(known_facts.values()):
         return False
     reading = {
         line.product_id: prefetch_product_at_quorum(line.product_id)
@@ -130,8 +140,39 @@ def fact_row(fact: Fact, sale: Sale) -> BoundStatement:
         refunded_units=line.refunded_units,
         refunded_gross=line.refunded_gross,
         refunded_net=line.refunded_net,
+        placed_at=sale.placed_at,
+        country=sale.country,
+        payment_method=sale.payment_method,
+        promotions=None if line.promotions is None else json.dumps(line.promotions),
         at=sale.written_at,
     )
+
+
+# The timestamps of the facts' rows, which never exceed that of the order's next version.
+STAMPS = read(
+    "Q18",
+    """SELECT line_number, is_returning, writetime(units) AS written FROM sales_facts
+       WHERE day = :day AND shard = :shard AND order_id = :order_id""",
+)
+RETURNING = write(
+    "Q18",
+    """UPDATE sales_facts USING TIMESTAMP :written SET is_returning = :is_returning
+       WHERE day = :day AND shard = :shard AND order_id = :order_id AND line_number = :line_number""",
+)
+
+
+def mark_returning(day: date, order_id: UUID, *, is_returning: bool) -> None:
+    """Store in an order's facts whether its customer had bought before. A second call writes nothing. Raises CassandraUnavailable."""
+    key = {"day": day, "shard": order_shard(order_id), "order_id": order_id}
+    writes = [
+        RETURNING.bind(
+            line_number=row.line_number, is_returning=is_returning, written=row.written, **key
+        )
+        for row in STAMPS.all(**key)
+        if row.is_returning != is_returning and row.written
+    ]
+    if writes:
+        write_batch([*writes, mark_day(day)])
 
 
 FACTS_REMOVED = write(
@@ -159,33 +200,45 @@ DAILY = write(
        VALUES (:month, :day, :category_id, :currency, :orders, :units, :gross, :net, :refunded_units,
                :refunded_gross, :refunded_net) USING TIMESTAMP :at""",
 )
+DIMENSION_EMPTIED = write(
+    "Q18",
+    """DELETE FROM daily_sales_by_dimension USING TIMESTAMP :at
+       WHERE month = :month AND dimension = :dimension AND day = :day""",
+)
+BY_DIMENSION = write(
+    "Q18",
+    """INSERT INTO daily_sales_by_dimension (month, dimension, day, key, currency, orders, units, gross, net,
+                                             refunded_units, refunded_gross, refunded_net)
+       VALUES (:month, :dimension, :day, :key, :currency, :orders, :units, :gross, :net, :refunded_units,
+               :refunded_gross, :refunded_net) USING TIMESTAMP :at""",
+)
 
 
 def roll_up_day(day: date) -> None:
     """Add up the sales of a day, and store the sums. A second call changes nothing. Raises CassandraUnavailable."""
-    read_at = current_microseconds()
-    fresh = roll_up_facts(day, queries.list_day_facts(day))
-    emptied = DAY_EMPTIED.bind(month=month_start(day), day=day, at=read_at - 1)
-    write_batch([emptied, *_daily_rows(fresh, read_at)])
-
-
-def _daily_rows(sales: Iterable[DailySales], at: int) -> Iterable[BoundStatement]:
-    for each in sales:
-        figures = each.figures
-        yield DAILY.bind(
-            month=month_start(each.day),
-            day=each.day,
+    read_at, month = current_microseconds(), month_start(day)
+    facts = queries.list_day_facts(day)
+    rows = (
+        DAILY.bind(
+            month=month,
+            day=day,
             category_id=each.category_id,
             currency=each.currency,
-            orders=figures.orders,
-            units=figures.units,
-            gross=figures.gross,
-            net=figures.net,
-            refunded_units=figures.refunded_units,
-            refunded_gross=figures.refunded_gross,
-            refunded_net=figures.refunded_net,
-            at=at,
+            at=read_at,
+            **asdict(each.figures),
         )
+        for each in roll_up_facts(day, facts)
+    )
+    write_batch([DAY_EMPTIED.bind(month=month, day=day, at=read_at - 1), *rows])
+    for dimension in DIMENSIONS:
+        place = {"month": month, "dimension": dimension, "day": day}
+        rows = (
+            BY_DIMENSION.bind(
+                key=each.key, currency=each.currency, at=read_at, **place, **asdict(each.figures)
+            )
+            for each in roll_up_dimension(day, facts, dimension)
+        )
+        write_batch([DIMENSION_EMPTIED.bind(at=read_at - 1, **place), *rows])
 
 
 CUSTOMERS = write(

@@ -6,11 +6,13 @@ from datetime import date
 from uuid import UUID
 
 from analytics.days import SHARDS, month_start, order_shard
+from analytics.dimensions import DimensionSales
 from analytics.figures import DailySales, Fact, Figures, SoldLine
 from cassandra_db import PendingResult, Row, read
 
 _FACT = """SELECT order_id, line_number, product_id, variant_id, categories, currency, units, gross, net, refunded_units,
-                  refunded_gross, refunded_net FROM sales_facts WHERE day = :day AND shard = :shard"""
+                  refunded_gross, refunded_net, placed_at, country, payment_method, promotions, is_returning
+           FROM sales_facts WHERE day = :day AND shard = :shard"""
 # Q18: the sales facts of a day; the facts of an order.
 FACTS = read("Q18", _FACT)
 OF_ORDER = read("Q18", f"{_FACT} AND order_id = :order_id")
@@ -42,9 +44,11 @@ def fact_from_row(row: Row) -> Fact:
         row.refunded_units or 0,
         row.refunded_gross or 0,
         row.refunded_net or 0,
+        None if row.promotions is None else tuple(json.loads(row.promotions)),
     )
     categories = tuple(UUID(each) for each in json.loads(row.categories or "[]"))
-    return Fact(row.order_id, line, categories, row.currency or "")
+    more = (row.placed_at, row.country, row.payment_method, row.is_returning)
+    return Fact(row.order_id, line, categories, row.currency or "", *more)
 
 
 # Q18: a month's sales by day and category, between two days.
@@ -57,13 +61,25 @@ DAILY = read(
 
 def list_daily_sales(first: date, last: date) -> list[DailySales]:
     """Return the sales between two days, both included, sorted by day. Raises CassandraUnavailable."""
-    reading = [DAILY.start(month=month, first=first, last=last) for month in _months(first, last)]
-    return [daily_sales_from_row(row) for pending in reading for row in pending.rows()]
+    return collect_daily_sales(prefetch_daily_sales(first, last))
 
 
-def daily_sales_from_row(row: Row) -> DailySales:
-    """Return the sales that a row of `daily_sales` stores."""
-    figures = Figures(
+def prefetch_daily_sales(first: date, last: date) -> list[PendingResult]:
+    """Start reading the sales between two days, for `collect_daily_sales`: one result for each month."""
+    return [DAILY.start(month=month, first=first, last=last) for month in _months(first, last)]
+
+
+def collect_daily_sales(reading: Iterable[PendingResult]) -> list[DailySales]:
+    """Wait for the results of `prefetch_daily_sales`, and return the sales. Raises CassandraUnavailable."""
+    return [
+        DailySales(row.day.date(), row.category_id, row.currency, _figures_from_row(row))
+        for pending in reading
+        for row in pending.rows()
+    ]
+
+
+def _figures_from_row(row: Row) -> Figures:
+    return Figures(
         row.orders or 0,
         row.units or 0,
         row.gross or 0,
@@ -72,7 +88,41 @@ def daily_sales_from_row(row: Row) -> DailySales:
         row.refunded_gross or 0,
         row.refunded_net or 0,
     )
-    return DailySales(row.day.date(), row.category_id, row.currency, figures)
+
+
+# Q18: a month's sales by day and key of a dimension, between two days.
+BY_DIMENSION = read(
+    "Q18",
+    """SELECT day, key, currency, orders, units, gross, net, refunded_units, refunded_gross, refunded_net
+       FROM daily_sales_by_dimension
+       WHERE month = :month AND dimension = :dimension AND day >= :first AND day <= :last""",
+)
+
+
+def list_sales_by(dimension: str, first: date, last: date) -> list[DimensionSales]:
+    """Return the sales between two days, both included, by the keys of a dimension, sorted by day and key.
+
+    A key is in a day's sales if it is among the day's best; OTHERS has the rest (analytics.dimensions).
+    Raises CassandraUnavailable.
+    """
+    return collect_sales_by(prefetch_sales_by(dimension, first, last))
+
+
+def prefetch_sales_by(dimension: str, first: date, last: date) -> list[PendingResult]:
+    """Start reading the sales by a dimension, for `collect_sales_by`: one result for each month."""
+    return [
+        BY_DIMENSION.start(month=month, dimension=dimension, first=first, last=last)
+        for month in _months(first, last)
+    ]
+
+
+def collect_sales_by(reading: Iterable[PendingResult]) -> list[DimensionSales]:
+    """Wait for the results of `prefetch_sales_by`, and return the sales. Raises CassandraUnavailable."""
+    return [
+        DimensionSales(row.day.date(), row.key, row.currency, _figures_from_row(row))
+        for pending in reading
+        for row in pending.rows()
+    ]
 
 
 # Q18: the paid orders of a month by day, of new and of returning customers.
@@ -109,6 +159,15 @@ def sum_by_category(sales: Iterable[DailySales]) -> dict[UUID, Figures]:
     found: dict[UUID, Figures] = {}
     for each in sales:
         found[each.category_id] = found.get(each.category_id, Figures()) + each.figures
+    return found
+
+
+def sum_by_key(sales: Iterable[DimensionSales], currency: str) -> dict[str, Figures]:
+    """Return the total sales of each key in one currency."""
+    found: dict[str, Figures] = {}
+    for each in sales:
+        if each.currency == currency:
+            found[each.key] = found.get(each.key, Figures()) + each.figures
     return found
 
 

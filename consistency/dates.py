@@ -24,6 +24,12 @@ STAMPED: dict[str, Statement] = {
     for table, column, partition, key in (
         ("stock_by_product", "available", "product_id", "product_id, variant_id, warehouse_id"),
         ("daily_sales", "units", "month", "month, day, category_id, currency"),
+        (
+            "daily_sales_by_dimension",
+            "units",
+            "month, dimension",
+            "month, dimension, day, key, currency",
+        ),
         ("sales_days", "written", "shop", "shop, day"),
         ("products_by_category", "name", "category_id, sort", "category_id, sort, product_id"),
         ("featured_products", "name", "feature_type", "feature_type, position"),

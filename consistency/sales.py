@@ -1,12 +1,13 @@
-"""I7: the sales figures of each day equal the sums of its facts, and the facts equal the orders."""
+"""I7 and I52: the sales figures of each day equal the sums of its facts, and the facts equal the orders."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from uuid import UUID
 
 from analytics import operations, queries
 from analytics.days import month_start, order_shard, shop_day
-from analytics.figures import roll_up_facts
+from analytics.dimensions import DIMENSIONS, roll_up_dimension
+from analytics.figures import Fact, roll_up_facts
 from cassandra_db import current_microseconds, read, scan
 from consistency.findings import Check, Scope, Violation, call
 from orders.operations.sales import build_sale
@@ -28,6 +29,11 @@ DAILY = scan(
 )
 STAMPS = read(
     "I7", "SELECT writetime(units) AS written FROM daily_sales WHERE month = :month AND day = :day"
+)
+DIMENSION_STAMPS = read(
+    "I52",
+    """SELECT writetime(units) AS written FROM daily_sales_by_dimension
+       WHERE month = :month AND dimension = :dimension AND day = :day""",
 )
 
 # How long a day with changed facts may wait until its figures follow: the worker usually needs half a minute.
@@ -88,10 +94,9 @@ def _check_day(day: date) -> Iterator[Violation]:
         noted == day and latest < written <= now for noted, written in queries.list_changed_days()
     ):
         return  # the worker is about to add up the day's facts
-    wanted = {
-        (each.category_id, each.currency): each.figures
-        for each in roll_up_facts(day, queries.list_day_facts(day))
-    }
+    facts = queries.list_day_facts(day)
+    yield from _check_dimensions(day, facts)
+    wanted = {(each.category_id, each.currency): each.figures for each in roll_up_facts(day, facts)}
     found = {
         (each.category_id, each.currency): each.figures
         for each in queries.list_daily_sales(day, day)
@@ -111,7 +116,23 @@ def _check_day(day: date) -> Iterator[Violation]:
         )
 
 
+def _check_dimensions(day: date, facts: Sequence[Fact]) -> Iterator[Violation]:
+    for dimension in DIMENSIONS:
+        wanted = set(roll_up_dimension(day, facts, dimension))
+        found = set(queries.list_sales_by(dimension, day, day))
+        if wrong := sorted({each.key for each in wanted ^ found}):
+            stamps = DIMENSION_STAMPS.all(month=month_start(day), dimension=dimension, day=day)
+            yield Violation(
+                "I52",
+                f"sales of {day} by {dimension}",
+                "the figures are not the sum of the facts",
+                f"keys {', '.join(wrong)}",
+                call(operations.roll_up_day, day),
+                max((row.written or 0 for row in stamps), default=0),
+            )
+
+
 CHECKS = (
     Check("facts", ("I7",), _iterate_facts, _check_orphaned, lambda standing: standing[1]),
-    Check("days of sales", ("I7",), _iterate_days, _check_day),
+    Check("days of sales", ("I7", "I52"), _iterate_days, _check_day),
 )

@@ -76,6 +76,10 @@ class Promotion(Protocol):
     """A promotion as a quote needs it; promotions.rules decides which promotions apply."""
 
     @property
+    def key(self) -> str:
+        """The promotion's key, or ""."""
+
+    @property
     def title(self) -> str:
         """The promotion's name, for shoppers."""
 
@@ -87,10 +91,15 @@ class Promotion(Protocol):
 
 @dataclass(frozen=True)
 class Discount:
-    """A discount and the name of its promotion, for shoppers. The amount of free delivery is 0."""
+    """A discount and the name of its promotion, for shoppers. The amount of free delivery is 0.
+
+    `key` is the promotion's key, `lines` has the numbers of the lines that it reduces. Orders of earlier versions lack both.
+    """
 
     name: str
     amount: Money
+    key: str = ""
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,7 +159,7 @@ def compute_quote(
         discount,
         without_tax + sum((part.tax for part in parts), subtotal * 0) if added else without_tax,
         parts,
-        tuple(Discount(name, from_minor_units(amount, currency)) for name, amount in discounts),
+        discounts,
         tuple(less),
         added_tax_by_line(taxed, parts, rates)[: len(lines)]
         if added
@@ -161,10 +170,12 @@ def compute_quote(
 
 def _apply_promotions(
     lines: Sequence[QuotedLine], promotions: Iterable[Promotion]
-) -> tuple[list[int], list[tuple[str, int]], bool]:
+) -> tuple[list[int], tuple[Discount, ...], bool]:
     """Return each line's discount, each promotion's discount, and whether delivery is free. No line falls below zero."""
+    currency = lines[0].total.currency.code
     left = [to_minor_units(line.total) for line in lines]
-    off, discounts, free_delivery = [0] * len(lines), [], False
+    off, free_delivery = [0] * len(lines), False
+    discounts: list[Discount] = []
     for each in promotions:
         reduction = each.compute_line_discounts(lines, left)
         less = [
@@ -176,8 +187,10 @@ def _apply_promotions(
         off = [before + more for before, more in zip(off, less, strict=True)]
         left = [remaining - more for remaining, more in zip(left, less, strict=True)]
         free_delivery = free_delivery or reduction.has_free_delivery
-        discounts.append((each.title, sum(less)))
-    return off, discounts, free_delivery
+        reduced = tuple(number for number, amount in enumerate(less, 1) if amount)
+        amount = from_minor_units(sum(less), currency)
+        discounts.append(Discount(each.title, amount, each.key, reduced))
+    return off, tuple(discounts), free_delivery
 
 
 def added_tax_by_line(

@@ -31,11 +31,25 @@ def parse_taxes(stored: Iterable[Mapping[str, Any]], currency: str) -> tuple[Tax
 
 def dump_discounts(discounts: Iterable[Discount]) -> list[dict[str, Any]]:
     """Return discounts as values for JSON."""
-    return [{"name": each.name, "amount": to_minor_units(each.amount)} for each in discounts]
+    return [
+        {
+            "name": each.name,
+            "amount": to_minor_units(each.amount),
+            "key": each.key,
+            "lines": each.lines,
+        }
+        for each in discounts
+    ]
 
 
 def parse_discounts(stored: Iterable[Mapping[str, Any]], currency: str) -> tuple[Discount, ...]:
-    """Return discounts from the values of `dump_discounts`."""
+    """Return discounts from the values of `dump_discounts`. Older ones lack the key and the lines."""
     return tuple(
-        Discount(part["name"], from_minor_units(part["amount"], currency)) for part in stored
+        Discount(
+            part["name"],
+            from_minor_units(part["amount"], currency),
+            part.get("key", ""),
+            tuple(part.get("lines", ())),
+        )
+        for part in stored
     )

@@ -6,7 +6,7 @@ remaining lines had: after "buy two, get the third free" the third alone is not 
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import uuid5
@@ -28,7 +28,6 @@ from orders.operations.effects import transition_order
 from pricing import tax
 from pricing.money import from_minor_units, to_minor_units
 from pricing.proration import prorate_amount
-from pricing.quotes import Discount
 
 
 def change_order(
@@ -135,7 +134,7 @@ def recalculate_sums(
             # Where tax is added, the remaining lines may have a higher rate. Fewer units must not cost more.
             discount = min(most, discount + total - order.total)
         discounts = tuple(
-            Discount(each.name, from_minor_units(amount, zero.currency.code))
+            replace(each, amount=from_minor_units(amount, zero.currency.code))
             for each, amount in zip(
                 order.discounts,
                 prorate_amount(

@@ -48,18 +48,24 @@ def count_returning_customers(now: datetime, most: int) -> int:
 
 
 def count_customers_of_day(day: date) -> None:
-    """Count a day's paid orders by new and returning customers; repeating it changes nothing. Raises CassandraUnavailable."""
+    """Count a day's paid orders by new and returning customers, and note it in their facts; repeating it changes nothing.
+
+    Raises CassandraUnavailable.
+    """
     at = current_microseconds()
-    order_ids = {fact.order_id for fact in sales.list_day_facts(day)}
+    facts = sales.list_day_facts(day)
+    order_ids = {fact.order_id for fact in facts}
+    noted = {(fact.order_id, fact.is_returning) for fact in facts}
     first_orders = returning_orders = 0
     for order_id in order_ids:
         row = CUSTOMER.one(order_id=order_id)
         if row is None or not row.email:
             continue
-        if _has_bought_before(row.email, row.placed_at):
-            returning_orders += 1
-        else:
-            first_orders += 1
+        is_returning = _has_bought_before(row.email, row.placed_at)
+        if noted & {(order_id, None), (order_id, not is_returning)}:
+            analytics.mark_returning(day, order_id, is_returning=is_returning)
+        returning_orders += is_returning
+        first_orders += not is_returning
     analytics.record_daily_customers(day, len(order_ids), first_orders, returning_orders, at)
 
 

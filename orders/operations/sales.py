@@ -6,9 +6,9 @@ counts for these lines; a refund without lines is spread over all of them. Net a
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 from analytics import operations as analytics
+from analytics.dimensions import STAFF_DISCOUNT
 from analytics.figures import SoldLine
 from analytics.operations import Sale
 from orders.lifecycle import balance
@@ -27,6 +27,7 @@ class _LineSale:
     item: Item
     gross: int
     net: int
+    promotions: tuple[str, ...]
     units_back: int = 0
     back: int = 0
 
@@ -56,6 +57,7 @@ class _LineSale:
             units_back,
             self.back,
             net_back,
+            self.promotions,
         )
 
 
@@ -72,15 +74,36 @@ def build_sale(order: Order, items: Sequence[Item]) -> Sale | None:
     # Lines without units are recorded, too: an earlier version may have sold them.
     left = {item.line_number: item for item in order.current_lines(items)}
     lines = [
-        _line_sale(left.get(item.line_number) or item.with_quantity(0), order.tax_rates)
-        for item in items
+        _line_sale(left.get(item.line_number) or item.with_quantity(0), order) for item in items
     ]
     skipped = {each.refund_id for each in order.due_refunds} | balance.change_refund_ids(order)
     for refund in _refunds_of_sold_units(order, items):
         if refund.refund_id not in skipped:
             _add_refund(refund, lines)
     sold = tuple(line.to_sold_line() for line in lines)
-    return Sale(order.order_id, order.placed_at, order.version, order.total.currency.code, sold)
+    return Sale(
+        order.order_id,
+        order.placed_at,
+        order.version,
+        order.total.currency.code,
+        sold,
+        order.country,
+        order.payment_method,
+    )
+
+
+def _promotion_keys(item: Item, order: Order) -> tuple[str, ...]:
+    """Return the keys of the promotions that reduced a line or made delivery free. An older order's promotion has only its name.
+
+    A reason that staff typed for a discount is not a key: it could name the customer.
+    """
+    found = {
+        STAFF_DISCOUNT if order.is_from_draft else each.key or each.name
+        for each in order.discounts
+        if item.line_number in each.lines
+        or (not each.lines and (item.discount.amount or not each.amount.amount))
+    }
+    return tuple(sorted(found))
 
 
 def _refunds_of_sold_units(order: Order, items: Sequence[Item]) -> Iterator[Refund]:
@@ -120,18 +143,14 @@ def _worth(lines: Mapping[int, int], items_by_line: Mapping[int, Item]) -> int:
     )
 
 
-def _line_sale(item: Item, rates: Mapping[str, Decimal]) -> _LineSale:
+def _line_sale(item: Item, order: Order) -> _LineSale:
     """Return the sales of a line without refunds."""
     if item.tax_added:
-        return _LineSale(
-            item,
-            to_minor_units(item.final_total),
-            to_minor_units(item.final_total - item.tax_added),
-        )
-    parts = tax.split_included_tax([(item.tax_class, item.final_total)], rates)
-    return _LineSale(
-        item, to_minor_units(item.final_total), sum(to_minor_units(part.net) for part in parts)
-    )
+        net = to_minor_units(item.final_total - item.tax_added)
+    else:
+        parts = tax.split_included_tax([(item.tax_class, item.final_total)], order.tax_rates)
+        net = sum(to_minor_units(part.net) for part in parts)
+    return _LineSale(item, to_minor_units(item.final_total), net, _promotion_keys(item, order))
 
 
 def _add_refund(refund: Refund, lines: Sequence[_LineSale]) -> None:

@@ -56,6 +56,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("users_by_search_term", "search_terms_by_user"), "I32"),
     "tracking_numbers": "I32",
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
+    "daily_sales_by_dimension": "I52",
     "users_by_email": "I8",
     "user_stats": "I35",
     **dict.fromkeys(

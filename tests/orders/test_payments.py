@@ -675,6 +675,7 @@ def test_a_card_is_not_noted_by_hand() -> None:
 class Gift:
     """A promotion with a discount of everything."""
 
+    key = "gift"
     title = "A gift"
 
     def compute_line_discounts(

@@ -1,0 +1,67 @@
+"""The dimensions by which a day's sales are added up besides categories. This module reads and writes nothing."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from analytics.days import shop_hour
+from analytics.figures import Fact, FactSum, Figures
+
+# The most keys of a dimension that a day keeps in each currency; the other keys' sales are added up under OTHERS.
+MAX_KEYS = 500
+OTHERS = ""
+NOT_KNOWN = "?"
+NO_PROMOTION = "-"
+# The key of the discounts that staff give in draft orders.
+STAFF_DISCOUNT = "staff"
+
+
+def _customer_key(fact: Fact) -> str:
+    return {True: "returning", False: "first", None: NOT_KNOWN}[fact.is_returning]
+
+
+def _promotion_keys(fact: Fact) -> tuple[str, ...]:
+    promotions = fact.line.promotions
+    return (NOT_KNOWN,) if promotions is None else promotions or (NO_PROMOTION,)
+
+
+# The keys under which a fact counts, by dimension. A line with two promotions counts under both.
+DIMENSIONS: dict[str, Callable[[Fact], Iterable[str]]] = {
+    # "00" to "23" by the shop's clock; the hour that an autumn's day repeats is one key
+    "hour": lambda fact: [f"{shop_hour(fact.placed_at):02}" if fact.placed_at else NOT_KNOWN],
+    "product": lambda fact: [str(fact.line.product_id)],
+    # with its product, by which a page finds the variant's name
+    "variant": lambda fact: [f"{fact.line.product_id} {fact.line.variant_id}"],
+    "country": lambda fact: [fact.country or NOT_KNOWN],
+    "promotion": _promotion_keys,
+    "payment": lambda fact: [fact.payment_method or NOT_KNOWN],
+    "customer": lambda fact: [_customer_key(fact)],
+}
+
+
+@dataclass(frozen=True)
+class DimensionSales:
+    """The sales figures of one key of a dimension on one day, in one currency."""
+
+    day: date
+    key: str
+    currency: str
+    figures: Figures
+
+
+def roll_up_dimension(day: date, facts: Iterable[Fact], dimension: str) -> list[DimensionSales]:
+    """Return a day's sales by the keys of a dimension and by currency: the MAX_KEYS best ones by gross, and OTHERS."""
+    sums: defaultdict[str, defaultdict[str, FactSum]] = defaultdict(lambda: defaultdict(FactSum))
+    for fact in facts:
+        for key in DIMENSIONS[dimension](fact):
+            sums[fact.currency][key].add(fact)
+    found = []
+    for currency, by_key in sorted(sums.items()):
+        best_first = sorted(by_key.items(), key=lambda item: (-item[1].lines.gross, item[0]))
+        others = FactSum()
+        for _, fact_sum in best_first[MAX_KEYS:]:
+            others.merge(fact_sum)
+        best = best_first[:MAX_KEYS] + ([(OTHERS, others)] if others.orders else [])
+        found += [DimensionSales(day, key, currency, each.figures) for key, each in best]
+    return found
