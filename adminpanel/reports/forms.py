@@ -5,39 +5,84 @@ from typing import Any, cast
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from moneyed import CURRENCIES
 
 from adminpanel.forms import day_input
-from adminpanel.reports.sales import MAX_REPORT_PERIOD, USUAL
-from adminpanel.reports.visits import MAX_VISITS_PERIOD, VisitsSelection
+from adminpanel.reports.periods import DEFAULT, PERIODS, Period
+from adminpanel.reports.sales import BY_KEY, BY_TIME, MAX_REPORT_DAYS, SalesSelection
+from adminpanel.reports.visits import MAX_VISITS_DAYS, VisitsSelection
+from analytics.days import shop_today
 from analytics.figures import ALL_CATEGORIES
 from catalogue.queries import get_category_tree
 from web.forms import FilterForm
 
+EARLIEST = date(1900, 1, 1)
 
-class SalesForm(FilterForm):
-    """The form that selects a report's first and last day. By default, these are the last thirty days."""
 
-    max_period = MAX_REPORT_PERIOD
+class PeriodForm(FilterForm):
+    """The form that selects a report's first and last day, at most `max_days` together. The default is the last thirty days."""
+
+    max_days = MAX_VISITS_DAYS
     first = forms.DateField(label=gettext_lazy("From"), required=False, widget=day_input())
     last = forms.DateField(label=gettext_lazy("To"), required=False, widget=day_input())
 
-    def parse_selection(self, today: date) -> tuple[date, date]:
-        """Return the first and last day in order. They are not in the future, and at most `max_period` apart."""
-        self.is_valid()
-        last = min(self.cleaned_data.get("last") or today, today)
-        first = min(self.cleaned_data.get("first") or last - min(USUAL, last - date.min), last)
-        return max(first, last - min(self.max_period, last - date.min)), last
+    def clean(self) -> dict[str, Any]:
+        """Refuse days in the future or before EARLIEST, and periods that end before they begin, or are too long."""
+        found, today = super().clean() or self.cleaned_data, shop_today()
+        for name in ("first", "last"):
+            day = found.get(name)
+            if day and day > today:
+                self.add_error(name, _("Enter a day that is not in the future"))
+            elif day and day < EARLIEST:
+                self.add_error(name, _("Enter a year from %(year)s on") % {"year": EARLIEST.year})
+        if not self.errors:
+            first, last = self.get_period()
+            if first > last:
+                self.add_error("last", _("Enter a day on or after the first day"))
+            elif (last - first).days >= self.max_days:
+                text = _("Select at most %(count)s days") % {"count": self.max_days}
+                self.add_error("first", text)
+        return found
+
+    def get_period(self) -> Period:
+        """Return the first and the last day that a valid form selects."""
+        first, last = self.get_default()
+        if typed_last := self.cleaned_data.get("last"):
+            first, last = typed_last - (last - first), typed_last
+        return self.cleaned_data.get("first") or first, last
+
+    def get_default(self) -> Period:
+        """Return the period for which no days need to be typed."""
+        return PERIODS[DEFAULT][1](shop_today())
 
 
-class SearchesForm(SalesForm):
-    """The form that selects the days of a searches report, within the period for which searches are kept."""
+class SalesForm(PeriodForm):
+    """The form that selects a sales report: a named period or days, the rows of its table, and a currency."""
 
-    max_period = MAX_VISITS_PERIOD
+    max_days = MAX_REPORT_DAYS
+    period = forms.ChoiceField(
+        required=False, choices=[(name, label) for name, (label, _days) in PERIODS.items()]
+    )
+    by = forms.ChoiceField(
+        label=gettext_lazy("Rows"), required=False, choices=[*BY_TIME.items(), *BY_KEY.items()]
+    )
+    currency = forms.ChoiceField(required=False, choices=[(code, code) for code in CURRENCIES])
+
+    def get_default(self) -> Period:
+        """Return the named period."""
+        return PERIODS[self.cleaned_data.get("period") or DEFAULT][1](shop_today())
+
+    def parse(self) -> SalesSelection:
+        """Return the selection of a valid form."""
+        found = self.cleaned_data
+        currency = found["currency"] or settings.CURRENCY
+        return SalesSelection(*self.get_period(), found["by"] or "day", currency)
 
 
-class VisitsForm(SearchesForm):
+class VisitsForm(PeriodForm):
     """The form that selects a visits report: the days, a line per day or week (`by`), and a category or one product."""
 
     by = forms.ChoiceField(
@@ -57,14 +102,12 @@ class VisitsForm(SearchesForm):
         choices = [("", _("All categories")), *((category_id, name) for name, category_id in nodes)]
         cast(forms.ChoiceField, self.fields["category"]).choices = choices
 
-    def parse(self, today: date) -> VisitsSelection:
-        """Return the selection. Its days are within the period for which visits are kept."""
-        first, last = self.parse_selection(today)
+    def parse(self) -> VisitsSelection:
+        """Return the selection of a valid form."""
         found = self.cleaned_data
         return VisitsSelection(
-            first,
-            last,
-            found.get("by") == "week",
-            UUID(found["category"]) if found.get("category") else ALL_CATEGORIES,
-            found.get("product"),
+            *self.get_period(),
+            found["by"] == "week",
+            UUID(found["category"]) if found["category"] else ALL_CATEGORIES,
+            found["product"],
         )

@@ -4,23 +4,21 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from analytics.live import LIVE_MINUTES, LiveTally, list_live_minutes
+from django.utils import timezone
+from django.utils.translation import gettext as _
 
-CHART_HEIGHT = 120
-CHART_STEP = 10
+from adminpanel.charts import Chart, Point, make_chart
+from analytics.live import LiveTally, list_live_minutes
 
 
 @dataclass(frozen=True)
 class LiveLine:
-    """A minute in the live report, and its bar in units of the drawing."""
+    """A minute in the live report."""
 
     at: datetime
     visitors: int
     pages: int
     orders: int
-    x: int
-    y: int
-    height: int
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,14 @@ class LiveView:
         return [each for each in reversed(self.minutes) if each.visitors]
 
     @property
-    def chart_width(self) -> int:
-        return CHART_STEP * LIVE_MINUTES
+    def chart(self) -> Chart:
+        """The page views of each minute."""
+        times = [timezone.localtime(line.at).strftime("%H:%M") for line in self.minutes]
+        points = [
+            Point(time, f"{time}: {line.pages}", line.pages)
+            for time, line in zip(times, self.minutes, strict=True)
+        ]
+        return make_chart("pages", _("Page views"), points)
 
     @property
     def fingerprint(self) -> str:
@@ -52,10 +56,8 @@ def get_live_view(now: datetime) -> LiveView:
     minutes, total = list_live_minutes(now), LiveTally()
     for tally in minutes.values():
         total.merge(tally)
-    most = max(each.pages for each in minutes.values()) or 1
-    lines = []
-    for n, (at, tally) in enumerate(minutes.items()):
-        height = round(CHART_HEIGHT * tally.pages / most)
-        numbers = tally.visitors.estimate(), tally.pages, tally.orders
-        lines.append(LiveLine(at, *numbers, CHART_STEP * n, CHART_HEIGHT - height, height))
+    lines = (
+        LiveLine(at, tally.visitors.estimate(), tally.pages, tally.orders)
+        for at, tally in minutes.items()
+    )
     return LiveView(total.visitors.estimate(), total.pages, total.orders, tuple(lines))

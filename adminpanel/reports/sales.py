@@ -1,99 +1,332 @@
-"""The sales report. It is computed from the sales figures of each day (Q18)."""
+"""The sales report (Q18): a period's sales by time or by a dimension, beside the previous period and the year before."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import date, timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from urllib.parse import urlencode
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from moneyed import Money
+from django.utils.translation import gettext_lazy
 
+from adminpanel.charts import Chart, Point, make_chart
+from adminpanel.reports.comparisons import Comparison, Sales, SummaryLine, compare, list_summary
+from adminpanel.reports.periods import PERIODS, Period, list_spans
+from adminpanel.reports.sales_names import name_keys
 from analytics import queries
-from analytics.figures import ALL_CATEGORIES, DailySales, Figures
-from catalogue.queries import get_category_tree, prefetch_categories
-from pricing.money import from_minor_units
+from analytics.days import previous_period, shop_today, year_before
+from analytics.dimensions import NOT_KNOWN, OTHERS
+from analytics.figures import ALL_CATEGORIES, Figures
+from cassandra_db import PendingResult
+from catalogue.queries import prefetch_categories
+from pricing.templatetags.money import format_money
+from web.types import StrOrPromise
 
-# The longest period of a report, and the default one.
-MAX_REPORT_PERIOD = timedelta(days=366)
-USUAL = timedelta(days=29)
+# The longest period of a report, in days.
+MAX_REPORT_DAYS = 366
+# The rows of a table by products or other keys; the rest is one row. A chart of more days than these shows weeks.
+MAX_ROWS = 100
+MAX_CHART_DAYS = 92
+BY_TIME: dict[str, StrOrPromise] = {
+    "hour": gettext_lazy("Hours"),
+    "day": gettext_lazy("Days"),
+    "week": gettext_lazy("Weeks"),
+    "month": gettext_lazy("Months"),
+}
+BY_KEY: dict[str, StrOrPromise] = {
+    "category": gettext_lazy("Categories"),
+    "product": gettext_lazy("Products"),
+    "variant": gettext_lazy("Variants"),
+    "country": gettext_lazy("Countries"),
+    "promotion": gettext_lazy("Promotions"),
+    "payment": gettext_lazy("Payment methods"),
+    "customer": gettext_lazy("Customers"),
+}
+
+
+_BEST = gettext_lazy("From the 500 best-selling of each day; all others are one row.")
+NOTES: dict[str, StrOrPromise] = {
+    "category": gettext_lazy("Sales in a category also count in the categories above it."),
+    "promotion": gettext_lazy("An item with several promotions counts under each of them."),
+    "product": _BEST,
+    "variant": _BEST,
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link to another view of the report."""
+
+    label: StrOrPromise
+    query: str
+    is_current: bool = False
+
+
+@dataclass(frozen=True)
+class SalesSelection:
+    """The choices for a sales report: its first and last day, the table's rows (BY_TIME, BY_KEY) and the currency."""
+
+    first: date
+    last: date
+    by: str
+    currency: str
+
+    @property
+    def as_query(self) -> str:
+        """The query of the report's address."""
+        return urlencode(vars(self))
+
+    @property
+    def periods(self) -> tuple[Period, Period, Period]:
+        """The period, the previous one, and the same days of the year before."""
+        chosen = (self.first, self.last)
+        return chosen, previous_period(*chosen), year_before(*chosen)
 
 
 @dataclass(frozen=True)
 class SalesLine:
-    """The sales of a day or a category. `share` compares them with the best day or category, in per cent."""
+    """A row of the table: the sales of a span of days, an hour or a key, and those of the periods to compare with."""
 
-    figures: Figures
-    gross: Money
-    refunded: Money
-    gross_after_refunds: Money
-    net_after_refunds: Money
-    share: int = 0
-    day: date | None = None
-    name: str = ""
+    name: str
+    now: Sales
+    previous: Sales
+    year_before: Sales
+    share: float | None = None  # of all sales, in per cent
+    label: str = ""  # the short name in a chart
+
+    @property
+    def sales(self) -> tuple[Sales, Sales, Sales]:
+        return self.now, self.previous, self.year_before
+
+    @property
+    def compared(self) -> list[Comparison]:
+        """The sold amounts of the previous period and of the year before."""
+        return [compare(self.now.gross, each.gross) for each in self.sales[1:]]
+
+    @property
+    def has_orders(self) -> bool:
+        return any(each.figures.orders for each in self.sales)
 
 
 @dataclass(frozen=True)
 class SalesReport:
-    """The sales in one currency from the first to the last day of a period."""
+    """The sales of a period in one currency. `currencies` are all currencies in which the shop sold during the period."""
 
-    first: date
-    last: date
-    currency: str
+    selection: SalesSelection
     total: SalesLine
-    days: tuple[SalesLine, ...]
-    categories: tuple[SalesLine, ...]
+    summary: tuple[SummaryLine, ...]
+    lines: tuple[SalesLine, ...]
+    chart: Chart | None
+    currencies: tuple[str, ...]
+
+    @property
+    def is_by_time(self) -> bool:
+        return self.selection.by in BY_TIME
+
+    @property
+    def row_label(self) -> StrOrPromise:
+        """The name of what the rows are."""
+        return {**BY_TIME, **BY_KEY}[self.selection.by]
+
+    @property
+    def row_links(self) -> list[Link]:
+        """Links to the other rows of the same period."""
+        return [
+            Link(label, replace(self.selection, by=by).as_query, by == self.selection.by)
+            for by, label in {**BY_TIME, **BY_KEY}.items()
+        ]
+
+    @property
+    def other_currencies(self) -> list[Link]:
+        """Links to the sales in other currencies."""
+        return [
+            Link(code, replace(self.selection, currency=code).as_query)
+            for code in self.currencies
+            if code != self.selection.currency
+        ]
+
+    @property
+    def period_links(self) -> list[Link]:
+        """Links to the named periods. They keep the rows and the currency."""
+        kept = {"by": self.selection.by, "currency": self.selection.currency}
+        chosen, today = self.selection.periods[0], shop_today()
+        return [
+            Link(label, urlencode({"period": name, **kept}), find(today) == chosen)
+            for name, (label, find) in PERIODS.items()
+        ]
+
+    @property
+    def period_names(self) -> list[tuple[StrOrPromise, str]]:
+        """The names and days of the period and of those that it is compared with."""
+        names = (_("This period"), _("Previous period"), _("Year before"))
+        days = (_name_span(*each, "") for each in self.selection.periods)
+        return list(zip(names, days, strict=True))
+
+    @property
+    def note(self) -> StrOrPromise:
+        """What one has to know to read the table, if anything."""
+        return NOTES.get(self.selection.by, "")
 
 
-def get_sales_report(first: date, last: date, currency: str) -> SalesReport:
-    """Return the sales of a period, the last day first. Days without sales are left out. Raises CassandraUnavailable."""
-    prefetch_categories()
-    found = [each for each in queries.list_daily_sales(first, last) if each.currency == currency]
-    whole = [each for each in found if each.category_id == ALL_CATEGORIES]
+@dataclass(frozen=True)
+class _PeriodSales:
+    """What is read of a period: the sales and customers of each day, and the sales of each key."""
+
+    period: Period
+    days: Mapping[date, Figures]
+    customers: Mapping[date, tuple[int, int]]
+    keys: Mapping[str, Figures]
+    currency: str
+
+    def sum(self, first: date, last: date) -> Sales:
+        """Return the sales between two days."""
+        days = list(map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1)))
+        counted = [self.customers[day] for day in days if day in self.customers]
+        return Sales(
+            sum((self.days[day] for day in days if day in self.days), Figures()),
+            self.currency,
+            sum(first_orders for first_orders, _ in counted),
+            sum(returning for _, returning in counted),
+        )
+
+    def sum_keys(self, keys: Iterable[str]) -> Sales:
+        """Return the sales of some keys."""
+        return Sales(sum((self.keys.get(key, Figures()) for key in keys), Figures()), self.currency)
+
+
+def get_sales_report(selection: SalesSelection) -> SalesReport:
+    """Return the sales of a period, all read in one round. Raises CassandraUnavailable."""
+    if selection.by == "category":
+        prefetch_categories()
+    found, currencies = _collect(selection, [_start(selection, each) for each in selection.periods])
+    total = SalesLine(_("All sales"), *(each.sum(*each.period) for each in found))
+    spans: tuple[SalesLine, ...] = ()
+    if selection.by in ("day", "week", "month"):
+        lines = spans = tuple(_list_spans(found, selection.by))
+        if selection.by == "day" and len(spans) > MAX_CHART_DAYS:
+            spans = tuple(_list_spans(found, "week"))
+        lines = tuple(reversed([line for line in lines if line.has_orders]))
+    elif selection.by == "hour":
+        spans = tuple(_list_hours(found))
+        unknown = _list_keys(found, "hour", [NOT_KNOWN], total)
+        lines = (*spans, *(line for line in unknown if line.has_orders))
+    else:
+        lines = tuple(_list_best(found, selection.by, total))
     return SalesReport(
-        first,
-        last,
-        currency,
-        _line(sum((each.figures for each in whole), Figures()), currency),
-        _days(whole, currency),
-        _categories(found, currency),
+        selection,
+        total,
+        tuple(list_summary(*total.sales)),
+        lines,
+        _draw(spans, selection) if spans else None,
+        currencies,
     )
 
 
-def _days(whole: Iterable[DailySales], currency: str) -> tuple[SalesLine, ...]:
-    by_day = sorted(whole, key=lambda each: each.day, reverse=True)
-    best = max((each.figures.gross for each in by_day), default=0)
-    return tuple(_line(each.figures, currency, best, day=each.day) for each in by_day)
+_Reading = tuple[list[PendingResult], list[PendingResult], list[PendingResult]]
 
 
-def _categories(found: Iterable[DailySales], currency: str) -> tuple[SalesLine, ...]:
-    """Return the categories' sales: categories with their paths in the order of the tree, then deleted categories."""
-    sums = queries.sum_by_category(found)
-    sums.pop(ALL_CATEGORIES, None)
-    best = max((each.gross for each in sums.values()), default=0)
-    named = [
-        (" › ".join(each.name for each in node.path), node.category_id)
-        for node in get_category_tree().nodes
+def _start(selection: SalesSelection, period: Period) -> _Reading:
+    has_keys = selection.by not in ("day", "week", "month", "category")
+    return (
+        queries.prefetch_daily_sales(*period),
+        queries.prefetch_daily_customers(*period),
+        queries.prefetch_sales_by(selection.by, *period) if has_keys else [],
+    )
+
+
+def _collect(
+    selection: SalesSelection, reading: Sequence[_Reading]
+) -> tuple[list[_PeriodSales], tuple[str, ...]]:
+    """Return the sales of each period, and the currencies of the first period."""
+    found, currencies = [], None
+    for period, (daily, customers, keyed) in zip(selection.periods, reading, strict=True):
+        sales = queries.collect_daily_sales(daily)
+        currencies = currencies or {each.currency for each in sales}
+        own = [each for each in sales if each.currency == selection.currency]
+        keys = queries.sum_by_key(queries.collect_sales_by(keyed), selection.currency)
+        if selection.by == "category":
+            sums = queries.sum_by_category(own)
+            keys = {str(key): sums[key] for key in sums if key != ALL_CATEGORIES}
+        found.append(
+            _PeriodSales(
+                period,
+                {each.day: each.figures for each in own if each.category_id == ALL_CATEGORIES},
+                {
+                    row.day.date(): (row.first_orders or 0, row.returning_orders or 0)
+                    for pending in customers
+                    for row in pending.rows()
+                },
+                keys,
+                selection.currency,
+            )
+        )
+    return found, tuple(sorted(currencies or ()))
+
+
+def _list_spans(found: Sequence[_PeriodSales], by: str) -> Iterator[SalesLine]:
+    """Yield the days, weeks or months, each beside the span as many days into the previous period, and a year earlier."""
+    now, previous, earlier = found
+    shift = previous.period[0] - now.period[0]
+    for first, last in list_spans(*now.period, by):
+        yield SalesLine(
+            _name_span(first, last, by),
+            now.sum(first, last),
+            previous.sum(first + shift, last + shift),
+            earlier.sum(*year_before(first, last)),
+            label=date_format(first, "M Y" if by == "month" else "j M"),
+        )
+
+
+def _name_span(first: date, last: date, by: str) -> str:
+    if by == "day":
+        return date_format(first, "D, j M Y")
+    return f"{date_format(first, 'j M')} – {date_format(last, 'j M Y')}"
+
+
+def _list_hours(found: Sequence[_PeriodSales]) -> Iterator[SalesLine]:
+    for hour in range(24):
+        sales = (each.sum_keys([f"{hour:02}"]) for each in found)
+        yield SalesLine(f"{hour:02}:00 – {hour:02}:59", *sales, label=f"{hour}:00")
+
+
+def _list_best(found: Sequence[_PeriodSales], by: str, total: SalesLine) -> Iterator[SalesLine]:
+    """Yield the MAX_ROWS keys that sold most, and a line for all others."""
+
+    def rank(key: str) -> tuple[list[int], str]:
+        return [-each.keys.get(key, Figures()).gross for each in found], key
+
+    keys = sorted({key for each in found for key in each.keys} - {OTHERS}, key=rank)
+    yield from _list_keys(found, by, keys[:MAX_ROWS], total)
+    # A category's sales also count above it, so a sum of categories would say nothing.
+    others = [] if by == "category" else [*keys[MAX_ROWS:], OTHERS]
+    line = SalesLine(_("All others"), *(each.sum_keys(others) for each in found))
+    if line.has_orders:
+        yield line
+
+
+def _list_keys(
+    found: Sequence[_PeriodSales], by: str, keys: Sequence[str], total: SalesLine
+) -> Iterator[SalesLine]:
+    names, sold = name_keys(by, keys), total.now.figures.gross
+    for key in keys:
+        now, previous, earlier = (each.sum_keys([key]) for each in found)
+        share = 100 * now.figures.gross / sold if sold else None
+        yield SalesLine(names[key], now, previous, earlier, share)
+
+
+def _draw(lines: Sequence[SalesLine], selection: SalesSelection) -> Chart:
+    def amount(sales: Sales) -> float:
+        return float(sales.gross.amount)
+
+    points = [
+        Point(
+            line.label,
+            f"{line.name}: {format_money(line.now.gross)}",
+            amount(line.now),
+            _("Previous period: %(amount)s") % {"amount": format_money(line.previous.gross)},
+            amount(line.previous),
+        )
+        for line in lines
     ]
-    known = {category_id for _, category_id in named}
-    named += [
-        (_("Deleted category"), category_id) for category_id in sums if category_id not in known
-    ]
-    return tuple(
-        _line(sums[category_id], currency, best, name=name)
-        for name, category_id in named
-        if category_id in sums
-    )
-
-
-def _line(
-    figures: Figures, currency: str, best: int = 0, day: date | None = None, name: str = ""
-) -> SalesLine:
-    return SalesLine(
-        figures,
-        from_minor_units(figures.gross, currency),
-        from_minor_units(figures.refunded_gross, currency),
-        from_minor_units(figures.gross_after_refunds, currency),
-        from_minor_units(figures.net_after_refunds, currency),
-        100 * figures.gross // best if best else 0,
-        day,
-        name,
-    )
+    title = _("Sold, %(currency)s") % {"currency": selection.currency}
+    return make_chart("sold", title, points, _("Previous period"))

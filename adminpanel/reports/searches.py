@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
-from adminpanel.reports.visits import CHART_STEP, Bar, SearchLine, list_bars, list_searches, share
+from adminpanel.charts import Chart
+from adminpanel.reports.visits import SearchLine, draw_days, list_searches, share
 from analytics import queries
 from analytics.clicks import FURTHER_DOWN, PLACES
 from analytics.kinds import CLICK
@@ -56,13 +57,9 @@ class SearchesReport:
     total: SearchDay
     last: date
     days: tuple[SearchDay, ...]
-    bars: tuple[Bar, ...]
+    chart: Chart
     words: tuple[SearchLine, ...]
     places: tuple[PlaceLine, ...]
-
-    @property
-    def chart_width(self) -> int:
-        return CHART_STEP * len(self.bars)
 
     @property
     def as_query(self) -> str:
@@ -99,7 +96,7 @@ def get_searches_report(first: date, last: date) -> SearchesReport:
         total,
         last,
         tuple(lines.values())[::-1],
-        tuple(list_bars([line.searches for line in lines.values()])),
+        draw_days("searches", _("Searches"), {day: line.searches for day, line in lines.items()}),
         list_searches(searches),
         tuple(_list_places(by_place, total.clicks)),
     )

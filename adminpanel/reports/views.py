@@ -11,9 +11,10 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, has_permission, staff_required
 from accounts.roles import ADMIN, CATALOGUE_STAFF
 from adminpanel.reports.climate import KEPT_DAYS, LABELS, UNITS, ClimateDay, get_climate_day
-from adminpanel.reports.forms import SalesForm, SearchesForm, VisitsForm
+from adminpanel.reports.forms import PeriodForm, SalesForm, VisitsForm
 from adminpanel.reports.live import get_live_view
 from adminpanel.reports.sales import get_sales_report
+from adminpanel.reports.sales_file import list_sales_cells
 from adminpanel.reports.searches import SearchesReport, get_searches_report
 from adminpanel.reports.visits import VisitsReport, get_visits_report
 from analytics.days import shop_today
@@ -26,13 +27,16 @@ from web.rendering import render_page
 @staff_required(("analyst", ADMIN))
 @require_safe
 def sales_report(request: HttpRequest) -> HttpResponse:
-    """Show the sales of a period. The default is the last thirty days."""
+    """Show the sales of a period, by default the last thirty days. With `format=csv`, send the table's rows as a file."""
     form = SalesForm(request.GET)
-    first, last = form.parse_selection(shop_today())
     if form.is_refused:
         return render_page(request, "adminpanel/reports/sales.html", {"form": form}, status=422)
-    form = SalesForm(initial={"first": first, "last": last})
-    context = {"sales": get_sales_report(first, last, settings.CURRENCY), "form": form}
+    selection = form.parse()
+    report = get_sales_report(selection)
+    if request.GET.get("format") == "csv":
+        name = f"sales-by-{selection.by}-{selection.first}-{selection.last}.csv"
+        return _send_csv(name, list_sales_cells(report))
+    context = {"sales": report, "form": SalesForm(initial=vars(selection))}
     return render_page(request, "adminpanel/reports/sales.html", context)
 
 
@@ -42,9 +46,9 @@ def visits_report(request: HttpRequest) -> HttpResponse:
     """Show the visits of a period, by default the last thirty days. With `format=csv`, send the report's lines as a file."""
     prefetch_categories()
     form = VisitsForm(request.GET)
-    selection = form.parse(shop_today())
     if form.is_refused:
         return render_page(request, "adminpanel/reports/visits.html", {"form": form}, status=422)
+    selection = form.parse()
     report = get_visits_report(selection, settings.CURRENCY)
     if request.GET.get("format") == "csv":
         return _send_visits(report)
@@ -86,16 +90,16 @@ def _send_csv(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
 @require_safe
 def searches_report(request: HttpRequest) -> HttpResponse:
     """Show the searches of a period, by default the last thirty days. `format` sends its days (csv) or words as a file."""
-    form = SearchesForm(request.GET)
-    first, last = form.parse_selection(shop_today())
+    form = PeriodForm(request.GET)
     if form.is_refused:
         return render_page(request, "adminpanel/reports/searches.html", {"form": form}, status=422)
+    first, last = form.get_period()
     report = get_searches_report(first, last)
     if request.GET.get("format") in ("csv", "words"):
         return _send_searches(report, by_words=request.GET["format"] == "words")
     context = {
         "report": report,
-        "form": SearchesForm(initial={"first": first, "last": last}),
+        "form": PeriodForm(initial={"first": first, "last": last}),
         "can_add": has_permission(current_member(request), "adminpanel.search_rule_new"),
     }
     return render_page(request, "adminpanel/reports/searches.html", context)

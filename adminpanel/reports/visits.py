@@ -1,15 +1,18 @@
 """The visits report (Q19): the steps from page views to paid orders, the viewed products, and the searches."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 from moneyed import Money
 
+from adminpanel.charts import Chart, Point, make_chart
 from analytics import queries
 from analytics.figures import ALL_CATEGORIES, Figures
 from analytics.kinds import PAGE_KINDS
@@ -19,11 +22,9 @@ from catalogue.queries import get_products, leave_out
 from pricing.money import from_minor_units
 
 # The daily figures of products and of searches are kept for this long.
-MAX_VISITS_PERIOD = timedelta(days=89)
+MAX_VISITS_DAYS = 90
 SHOWN_PRODUCTS = 20
 SHOWN_SEARCHES = 20
-CHART_HEIGHT = 120
-CHART_STEP = 10
 
 
 def share(part: int, whole: int) -> float | None:
@@ -95,15 +96,6 @@ class SearchLine:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A bar of a chart, in units of the drawing."""
-
-    x: int
-    y: int
-    height: int
-
-
-@dataclass(frozen=True)
 class VisitsReport:
     """The visits from the first to the last day of a period. `lines` are days or weeks, the latest first."""
 
@@ -111,15 +103,11 @@ class VisitsReport:
     last: date
     total: VisitLine
     lines: tuple[VisitLine, ...]
-    bars: tuple[Bar, ...]
+    chart: Chart
     products: tuple[ProductLine, ...]
     searches: tuple[SearchLine, ...]
     product_name: str
     product_days: tuple[VisitLine, ...]
-
-    @property
-    def chart_width(self) -> int:
-        return CHART_STEP * len(self.bars)
 
 
 @dataclass(frozen=True)
@@ -165,7 +153,7 @@ def get_visits_report(selection: VisitsSelection, currency: str) -> VisitsReport
         line = lines[row.day.date()]
         line.first_orders, line.returning_orders = row.first_orders, row.returning_orders
     views, visitors = _count_views(products)
-    most = [each for each, _ in views.most_common(SHOWN_PRODUCTS)]
+    most = [each for each, _count in views.most_common(SHOWN_PRODUCTS)]
     named = get_products({*most, product_id} if product_id else most, leave_out)
     total = VisitLine(first, currency=currency)
     for line in lines.values():
@@ -175,7 +163,7 @@ def get_visits_report(selection: VisitsSelection, currency: str) -> VisitsReport
         last,
         total,
         tuple(_group(lines.values(), by_week=selection.by_week))[::-1],
-        tuple(list_bars([line.visitors for line in lines.values()])),
+        draw_days("visitors", _("Visitors"), {day: line.visitors for day, line in lines.items()}),
         tuple(
             ProductLine(each, named[each].name, views[each], visitors[each])
             for each in most
@@ -241,9 +229,10 @@ def _group(lines: Iterable[VisitLine], *, by_week: bool) -> Iterable[VisitLine]:
         yield week
 
 
-def list_bars(numbers: Sequence[int]) -> Iterable[Bar]:
-    """Yield the bars of a chart, of which the largest number is the highest."""
-    most = max(numbers, default=0) or 1
-    for place, number in enumerate(numbers):
-        height = round(CHART_HEIGHT * number / most)
-        yield Bar(CHART_STEP * place, CHART_HEIGHT - height, height)
+def draw_days(chart_id: str, title: str, numbers: Mapping[date, int]) -> Chart:
+    """Return a chart of a number by day."""
+    points = [
+        Point(date_format(day, "j M"), f"{date_format(day, 'D, j M Y')}: {number}", number)
+        for day, number in numbers.items()
+    ]
+    return make_chart(chart_id, title, points)

@@ -1,0 +1,67 @@
+"""The names of the keys by which sales are added up: of categories, products, countries and so on."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from analytics.dimensions import NO_PROMOTION, NOT_KNOWN, STAFF_DISCOUNT
+from catalogue.queries import get_category_tree, get_products, leave_out
+from payments.gateways import METHODS
+from pricing.delivery_settings import country_name
+from promotions.queries import AUTOMATIC, CODE, list_promotions_by_trigger
+
+
+def name_keys(by: str, keys: Sequence[str]) -> dict[str, str]:
+    """Return the names of a dimension's keys. Raises CassandraUnavailable."""
+    known = [key for key in keys if key != NOT_KNOWN]
+    names = {"product": _name_products, "variant": _name_products, "promotion": _name_promotions}
+    if by in names:
+        found = names[by](known)
+    elif by == "category":
+        found = _name_categories(known)
+    elif by == "country":
+        found = {key: country_name(key) for key in known}
+    elif by == "payment":
+        found = {key: _(METHODS[key].name) if key in METHODS else key for key in known}
+    elif by == "customer":
+        found = {"first": _("First order"), "returning": _("Returning customers")}
+    else:
+        found = {}
+    return {key: found.get(key) or _("Not known") for key in keys}
+
+
+def _name_categories(keys: Sequence[str]) -> dict[str, str]:
+    names = {
+        str(node.category_id): " › ".join(each.name for each in node.path)
+        for node in get_category_tree().nodes
+    }
+    return {key: names.get(key, _("Deleted category")) for key in keys}
+
+
+def _name_products(keys: Sequence[str]) -> dict[str, str]:
+    """Return the names of products, and of variants, whose keys are the ids of the product and the variant."""
+    ids = {key: [UUID(each) for each in key.split()] for key in keys}
+    products = get_products({product_id for product_id, *_ in ids.values()}, leave_out)
+    found = {}
+    for key, (product_id, *variant_ids) in ids.items():
+        product = products.get(product_id)
+        found[key] = product.name if product else _("Deleted product")
+        for variant in filter(
+            None, (product and product.get_variant(each) for each in variant_ids)
+        ):
+            found[key] += (
+                f", {variant.label} ({variant.sku})" if variant.label else f" ({variant.sku})"
+            )
+    return found
+
+
+def _name_promotions(keys: Sequence[str]) -> dict[str, str]:
+    listed = list_promotions_by_trigger([AUTOMATIC, CODE])
+    names = {
+        row.key: row.title + (f" ({row.code})" if row.code else "")
+        for rows in listed.values()
+        for row in rows
+    }
+    names |= {NO_PROMOTION: _("No promotion"), STAFF_DISCOUNT: _("Discount by staff")}
+    return {key: names.get(key, _("Deleted promotion")) for key in keys}
