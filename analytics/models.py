@@ -9,6 +9,7 @@ from cassandra_db.partitions import KB, MB
 class SaleFact(Model):
     """Q18: a line of a paid order, with its refunds. After a refund, the row is written again with the new totals.
 
+    Rows of earlier versions lack `placed_at` and what follows it until `manage.py rebuild sales`.
     Bound: a sixteenth of the lines sold in a day; the lines are spread over 16 shards (analytics.days.SHARDS).
     Writer: analytics.operations.record_sale. The write timestamp is "placed + version", so that an older version loses.
     analytics.operations.mark_returning adds `is_returning` with the row's own timestamp; at the same timestamp true wins.
@@ -32,7 +33,6 @@ class SaleFact(Model):
     refunded_units = columns.Integer()
     refunded_gross = columns.BigInt()
     refunded_net = columns.BigInt()
-    # The rest is null in rows of earlier versions until `manage.py rebuild sales`.
     placed_at = columns.DateTime()
     country = columns.Text()  # of the delivery address
     payment_method = columns.Text()

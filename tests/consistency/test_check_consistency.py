@@ -413,6 +413,30 @@ def test_i7_figures_that_are_not_the_sum_of_their_facts_are_named_and_added_up_a
     assert repair(only).is_clean
 
 
+def test_i52_sales_by_dimension_that_are_not_the_sum_of_their_facts_are_added_up_anew() -> None:
+    line = SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000)
+    sale = Sale(uuid4(), datetime(1979, 5, 15, 12, tzinfo=UTC), 2, "EUR", (line,), "DE", "card")
+    record_sale(sale)
+    roll_up_day(sale.day)
+    noted_no_more(sale.day)
+    only = Scope(days=frozenset({sale.day}))
+    assert found(only) == []
+    for statement in (
+        "UPDATE daily_sales_by_dimension SET gross = 1",
+        "DELETE FROM daily_sales_by_dimension",
+    ):
+        cql(
+            f"{statement} WHERE month = %s AND dimension = 'country' AND day = %s AND key = 'DE' AND currency = 'EUR'",
+            sale.day.replace(day=1),
+            sale.day,
+        )
+        (named,) = found(only, "I52")
+        assert named.startswith(
+            "I52 sales of 1979-05-15 by country: the figures are not the sum of the facts"
+        )
+        assert repair(only).is_clean
+
+
 def test_i7_facts_of_no_sale_are_named_and_removed() -> None:
     sale = Sale(
         uuid4(),

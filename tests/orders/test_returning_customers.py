@@ -10,7 +10,8 @@ from analytics import queries
 from analytics.days import shop_day
 from analytics.operations import roll_up_day
 from orders.operations import count_returning_customers
-from tests.factories import make_order, make_user, sign_in_staff
+from orders.operations.returning_customers import count_customers_of_day
+from tests.factories import make_order, make_payment, make_user, sign_in_staff
 
 # A year in which nobody else buys anything.
 NOON = datetime(1994, 6, 15, 12, tzinfo=UTC)
@@ -28,7 +29,7 @@ def test_x207_a_day_says_how_many_had_bought_before(client: Client) -> None:
     known, new, late = (f"{uuid4()}@example.com" for _ in range(3))
     day, next_night = shop_day(NOON), NOON + timedelta(hours=15)
     make_order(paid=True, email=known, now=NOON - timedelta(days=400))
-    make_order(email=new, now=NOON - timedelta(days=1))  # and never paid
+    unpaid = make_order(email=new, now=NOON - timedelta(days=1))  # and not paid yet
     make_order(paid=True, email=known.upper(), now=NOON)
     make_order(paid=True, email=new, now=NOON)
     roll_up_day(day)
@@ -41,6 +42,12 @@ def test_x207_a_day_says_how_many_had_bought_before(client: Client) -> None:
     roll_up_day(day)
     assert count_returning_customers(next_night + timedelta(days=3), 9) == 1
     assert counted(day) == [(3, 2, 1)]
+    roll_up_day(day)
+    by_customer = queries.sum_by_key(queries.list_sales_by("customer", day, day), "EUR")
+    assert {key: figures.orders for key, figures in by_customer.items()} == {
+        "first": 2,
+        "returning": 1,
+    }
 
     sign_in_staff(client, make_user(role="analyst"))
     asked = {"first": str(day - timedelta(days=1)), "last": str(day)}
@@ -50,3 +57,14 @@ def test_x207_a_day_says_how_many_had_bought_before(client: Client) -> None:
     assert page.content.decode().count(">33 %<") == 2
     lines = client.get(reverse("adminpanel:visits"), asked | {"format": "csv"}).content.decode()
     assert [line.rsplit(",", 1)[1] for line in lines.splitlines()[1:]] == ["33.33", ""]
+
+    # One that was placed before is paid later: its customer's next order is no first one any more.
+    make_payment(unpaid, now=NOON - timedelta(hours=23, minutes=55))
+    count_customers_of_day(day)
+    assert counted(day) == [(3, 1, 2)]
+    facts = queries.list_day_facts(day)
+    assert sorted(fact.is_returning for fact in facts if fact.is_returning is not None) == [
+        False,
+        True,
+        True,
+    ]

@@ -1,0 +1,344 @@
+"""X510-X512, I52: a day's sales by hour, product, country and more, added up once from the facts, and compared with other days."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from itertools import count
+from typing import Any
+from unittest.mock import patch
+from uuid import uuid4
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analytics import queries
+from analytics.days import previous_period, shop_day, year_before
+from analytics.dimensions import DIMENSIONS, NO_PROMOTION, NOT_KNOWN, OTHERS, roll_up_dimension
+from analytics.figures import ALL_CATEGORIES, Fact, Figures, SoldLine, roll_up_facts
+from analytics.operations import Sale, record_sale, roll_up_changed_days, roll_up_day
+from cassandra_db import write
+from orders import operations
+from orders.lifecycle.entities import Order
+from orders.operations import effects
+from orders.operations.sales import build_sale
+from orders.queries import list_items
+from orders.rebuild import rebuild_sales
+from promotions.rules import AMOUNT, FREE_DELIVERY, Promotion
+from tests.factories import make_category, make_draft, make_order, make_payment, make_product
+from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
+
+# Each test has days of its own, long ago.
+_days = count()
+
+
+def noon() -> datetime:
+    return datetime(1975, 1, 1, 12, tzinfo=UTC) + timedelta(days=40 * next(_days))
+
+
+def make_fact(placed_at: datetime | None, currency: str = "EUR", **more: Any) -> Fact:
+    line = SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000)
+    return replace(Fact(uuid4(), line, (), currency, placed_at), **more)
+
+
+def keys(day: date, dimension: str, currency: str = "EUR") -> dict[str, Figures]:
+    return queries.sum_by_key(queries.list_sales_by(dimension, day, day), currency)
+
+
+# On the days of 23 and of 25 hours, or unknown.
+MOMENTS = st.one_of(
+    st.none(),
+    st.builds(
+        lambda month, day, minutes: (
+            datetime(2026, month, day, tzinfo=UTC) + timedelta(0, 60 * minutes)
+        ),
+        *(st.sampled_from([3, 10]), st.just(25), st.integers(0, 6 * 24 * 60)),
+    ),
+)
+IDS = st.uuids(version=4)
+LINES = st.builds(
+    SoldLine,
+    st.integers(1, 9),
+    IDS,
+    IDS,
+    *[st.integers(0, 10_000)] * 6,
+    st.one_of(st.none(), st.lists(st.sampled_from("abc"), unique=True, max_size=2).map(tuple)),
+)
+FACTS = st.builds(
+    Fact,
+    st.sampled_from([uuid4() for _ in range(4)]),
+    LINES,
+    st.just(()),
+    st.sampled_from(["EUR", "SEK", "JPY"]),
+    MOMENTS,
+    st.sampled_from([None, "DE", "IE"]),
+    st.sampled_from([None, "card", "transfer"]),
+    st.sampled_from([None, True, False]),
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(FACTS, max_size=12), st.integers(1, 4))
+def test_x510_each_dimension_adds_up_to_the_whole_shop_in_each_currency(
+    facts: list[Fact], most: int
+) -> None:
+    day = date(2026, 1, 1)
+    whole = {
+        each.currency: replace(each.figures, orders=0)
+        for each in roll_up_facts(day, facts)
+        if each.category_id == ALL_CATEGORIES
+    }
+    with patch("analytics.dimensions.MAX_KEYS", most):
+        for dimension in DIMENSIONS.keys() - {"promotion"}:
+            sums: defaultdict[str, Figures] = defaultdict(Figures)
+            rows = roll_up_dimension(day, facts, dimension)
+            for each in rows:
+                sums[each.currency] += replace(each.figures, orders=0)
+            assert sums == whole, dimension
+            assert all(
+                sum(each.currency == currency for each in rows) <= most + 1 for currency in sums
+            )
+
+
+def test_x510_the_hour_that_a_day_has_twice_is_one_and_the_one_that_it_lacks_has_no_sales() -> None:
+    longest, shortest = date(2026, 10, 25), date(2026, 3, 29)
+    found = {}
+    for day in (longest, shortest):
+        first = datetime(day.year, day.month, day.day, tzinfo=UTC) - timedelta(hours=2)
+        moments = [first + timedelta(hours=hours) for hours in range(28)]
+        facts = [make_fact(moment) for moment in moments if shop_day(moment) == day]
+        rolled = roll_up_dimension(day, facts, "hour")
+        found[day] = {each.key: each.figures.orders for each in rolled}
+    hours = [f"{hour:02}" for hour in range(24)]
+    assert found[longest] == {hour: 1 + (hour == "01") for hour in hours}
+    assert found[shortest] == {hour: 1 for hour in hours if hour != "01"}
+
+
+def test_x511_a_day_keeps_the_best_products_and_adds_the_rest_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("analytics.dimensions.MAX_KEYS", 2)
+    order_id, at = uuid4(), noon()
+    lines = [SoldLine(n, uuid4(), uuid4(), 1, 100 * n, 80 * n) for n in range(1, 6)]
+    sale = Sale(order_id, at, 2, "EUR", tuple(lines), "DE", "card")
+    record_sale(sale)
+    record_sale(replace(sale, order_id=uuid4(), lines=(replace(lines[0], line_number=1),)))
+    roll_up_day(sale.day)
+    found = keys(sale.day, "product")
+    best = {str(line.product_id): Figures(1, 1, line.gross, line.net) for line in lines[3:]}
+    # The first line's product was in two orders, and is in the rest with two others.
+    assert found == best | {OTHERS: Figures(2, 4, 700, 560)}
+
+
+def test_x511_what_is_not_known_is_told_from_nothing() -> None:
+    day = date(2026, 1, 1)
+    facts = [
+        make_fact(None),
+        make_fact(None, line=SoldLine(1, uuid4(), uuid4(), 1, 100, 80, promotions=())),
+    ]
+    rolled = {
+        name: {each.key for each in roll_up_dimension(day, facts, name)} for name in DIMENSIONS
+    }
+    assert rolled["promotion"] == {NOT_KNOWN, NO_PROMOTION}
+    assert rolled["hour"] == rolled["country"] == rolled["payment"] == rolled["customer"] == {"?"}
+
+
+# ---- Compared periods
+
+
+def test_x512_a_period_is_compared_with_the_one_before_and_with_the_year_before() -> None:
+    leap = date(2028, 2, 29)
+    assert previous_period(date(2026, 3, 1), date(2026, 3, 7)) == (
+        date(2026, 2, 22),
+        date(2026, 2, 28),
+    )
+    assert previous_period(leap, leap) == (date(2028, 2, 28), date(2028, 2, 28))
+    assert year_before(date(2028, 2, 1), leap) == (date(2027, 2, 1), date(2027, 2, 28))
+    assert year_before(date(2029, 2, 28), date(2029, 3, 1)) == (date(2028, 2, 28), date(2028, 3, 1))
+    for compare in (previous_period, year_before):
+        assert compare(date.min, date.min) == (date.min, date.min)
+
+
+def test_x512_a_year_reads_at_most_thirteen_partitions_of_a_dimension() -> None:
+    first = date(2027, 12, 31)
+    reading = queries.prefetch_sales_by("hour", first, first + timedelta(days=365))
+    assert len(reading) == 13
+    assert queries.collect_sales_by(reading) == []
+
+
+# ---- Kills and repeats
+
+
+@contextmanager
+def only_day(day: date) -> Iterator[None]:
+    """Leave what other tests have sold alone."""
+    noted = queries.list_changed_days
+    with patch.object(
+        queries, "list_changed_days", lambda: [each for each in noted() if each[0] == day]
+    ):
+        yield
+
+
+def test_x510_a_sale_is_added_up_once_however_often_it_is_killed_and_repeated() -> None:
+    def make_run(sale: Sale) -> Callable[[], None]:
+        def run() -> None:
+            record_sale(sale)
+            roll_up_changed_days(datetime.now(UTC))
+
+        return run
+
+    def make_sale(at: datetime) -> Sale:
+        line = SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000, promotions=("spring",))
+        return Sale(uuid4(), at, 3, "EUR", (line,), "DE", "card")
+
+    sale = make_sale(noon())
+    with only_day(sale.day):
+        writes = record_writes(make_run(sale))
+    assert len(writes) == 3 + len(DIMENSIONS)
+    killed = 0
+    for target in writes:
+        sale = make_sale(noon())
+        with only_day(sale.day):
+            killed += kill_at_write(target, make_run(sale))
+            make_run(sale)()
+            make_run(sale)()
+        once = Figures(1, 2, 2380, 2000)
+        assert keys(sale.day, "country") == {"DE": once}
+        assert keys(sale.day, "payment") == {"card": once}
+        assert keys(sale.day, "promotion") == {"spring": once}
+        assert keys(sale.day, "customer") == {NOT_KNOWN: once}
+        assert keys(sale.day, "hour").keys() <= {"12", "13"}
+        (line,) = sale.lines
+        assert keys(sale.day, "variant") == {f"{line.product_id} {line.variant_id}": once}
+    assert killed == len(writes)
+
+
+def test_x510_an_order_that_goes_to_another_country_is_sold_there() -> None:
+    line = SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000)
+    sale = Sale(uuid4(), noon(), 3, "EUR", (line,), "DE", "card")
+    assert record_sale(sale)
+    assert record_sale(replace(sale, version=4, country="IE", payment_method="transfer"))
+    roll_up_day(sale.day)
+    assert keys(sale.day, "country").keys() == {"IE"}
+    assert keys(sale.day, "payment").keys() == {"transfer"}
+
+
+def test_x510_three_currencies_of_a_day_stay_apart() -> None:
+    at = noon()
+    for currency in ("EUR", "SEK", "JPY"):
+        line = SoldLine(1, uuid4(), uuid4(), 1, 100, 80)
+        record_sale(Sale(uuid4(), at, 2, currency, (line,), "DE", "card"))
+    roll_up_day(shop_day(at))
+    rows = queries.list_sales_by("country", shop_day(at), shop_day(at))
+    assert [(each.key, each.currency, each.figures.gross) for each in rows] == [
+        ("DE", currency, 100) for currency in ("EUR", "JPY", "SEK")
+    ]
+
+
+# ---- The facts of orders
+
+
+def make_promotion(kind: str, **terms: Any) -> Promotion:
+    return Promotion(key=f"{kind}-key", code="", title=f"A {kind}", kind=kind, **terms)
+
+
+def promotions_by_line(order: Order) -> dict[int, tuple[str, ...] | None]:
+    facts = queries.list_order_facts(shop_day(order.placed_at), order.order_id)
+    return {fact.line.line_number: fact.line.promotions for fact in facts}
+
+
+def test_x510_a_line_knows_the_promotions_that_reduced_it_and_its_orders_country() -> None:
+    lamps = make_category("Lamps")
+    lamp, mug = make_product("Lamp", category=lamps, stock=5), make_product("Mug", stock=5)
+    covered = {"category_id": lamps.category_id, "categories": frozenset({lamps.category_id})}
+    promotions = (make_promotion(AMOUNT, amount=100, **covered), make_promotion(FREE_DELIVERY))
+    draft = replace(make_draft((lamp, 1), (mug, 1), country="FR"), promotions=promotions)
+    order = make_payment(operations.place_order(draft, noon()))
+    assert promotions_by_line(order) == {
+        1: ("amount-key", "free_delivery-key"),
+        2: ("free_delivery-key",),
+    }
+    facts = queries.list_order_facts(shop_day(order.placed_at), order.order_id)
+    assert {(each.placed_at, each.country, each.payment_method) for each in facts} == {
+        (order.placed_at, "FR", "card")
+    }
+    # An order of an earlier version knows names only, and of two promotions not which line each reduced.
+    former = replace(
+        order, discounts=tuple(replace(each, key="", lines=()) for each in order.discounts)
+    )
+    sale = build_sale(former, list_items(order))
+    assert sale
+    assert [line.promotions for line in sale.lines] == [
+        ("A amount", "A free_delivery"),
+        ("A free_delivery",),
+    ]
+    # What staff type as the reason of a discount may name somebody.
+    placed = order.events[-1]
+    offered = replace(
+        former, events=(*order.events[:-1], replace(placed, details={"offered_by": "staff"}))
+    )
+    sale = build_sale(offered, list_items(order))
+    assert sale
+    assert {line.promotions for line in sale.lines} == {("staff",)}
+
+
+# ---- Facts of earlier versions
+
+FORMER = write(
+    "test",
+    """INSERT INTO sales_facts (day, shard, order_id, line_number, product_id, variant_id, categories, currency, units,
+                                gross, net, refunded_units, refunded_gross, refunded_net)
+       VALUES (:day, :shard, :order_id, 1, :product_id, :variant_id, '[]', 'EUR', 1, 1200, 1008, 0, 0, 0)
+       USING TIMESTAMP :at""",
+)
+
+
+def make_former_order(at: datetime, email: str) -> Order:
+    """An order whose facts an earlier version has written."""
+    with patch.object(effects, "record_order_sale", lambda *_: None):
+        order = make_order(paid=True, now=at, email=email)
+    sale = build_sale(order, list_items(order))
+    assert sale
+    (line,) = sale.lines
+    FORMER.run(
+        day=sale.day,
+        shard=sale.order_id.int % 16,
+        order_id=sale.order_id,
+        product_id=line.product_id,
+        variant_id=line.variant_id,
+        at=sale.written_at,
+    )
+    return order
+
+
+def test_x513_facts_of_an_earlier_version_are_completed_however_often_that_is_killed() -> None:
+    at, email = noon(), f"{uuid4().hex}@example.com"
+    make_order(paid=True, now=at - timedelta(days=3), email=email)
+
+    def make_orders(at: datetime) -> list[Order]:
+        return [make_former_order(at, each) for each in (email, f"{uuid4().hex}@example.com")]
+
+    orders, rebuild = make_orders(at), partial(rebuild_sales, at)
+    for target in [None, *first_and_last_writes(record_writes(rebuild))]:
+        if target:
+            at = noon()
+            orders = make_orders(at)
+            assert kill_at_write(target, rebuild)
+        rebuild()
+        assert rebuild() == "0 orders"
+        found = {
+            fact.order_id: (fact.placed_at, fact.country, fact.payment_method, fact.is_returning)
+            for fact in queries.list_day_facts(shop_day(at))
+        }
+        assert found == {
+            order.order_id: (order.placed_at, "DE", "card", order.email == email)
+            for order in orders
+        }
+        roll_up_day(shop_day(at))
+        assert {key: each.orders for key, each in keys(shop_day(at), "customer").items()} == {
+            "first": 1,
+            "returning": 1,
+        }
