@@ -162,7 +162,10 @@ RETURNING = write(
 
 
 def mark_returning(day: date, order_id: UUID, *, is_returning: bool) -> None:
-    """Store in an order's facts whether its customer had bought before. A second call writes nothing. Raises CassandraUnavailable."""
+    """Store in an order's facts whether its customer had bought before. The caller marks the day afterwards.
+
+    A second call writes nothing. Raises CassandraUnavailable.
+    """
     key = {"day": day, "shard": order_shard(order_id), "order_id": order_id}
     writes = [
         RETURNING.bind(
@@ -172,7 +175,7 @@ def mark_returning(day: date, order_id: UUID, *, is_returning: bool) -> None:
         if row.is_returning != is_returning and row.written
     ]
     if writes:
-        write_batch([*writes, mark_day(day)])
+        write_batch(writes)
 
 
 FACTS_REMOVED = write(

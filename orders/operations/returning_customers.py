@@ -66,6 +66,8 @@ def count_customers_of_day(day: date) -> None:
             analytics.mark_returning(day, order_id, is_returning=is_returning)
         returning_orders += is_returning
         first_orders += not is_returning
+    # The count comes last: a day is counted again until it has one, and then marked again.
+    analytics.mark_day_changed(day)
     analytics.record_daily_customers(day, len(order_ids), first_orders, returning_orders, at)
 
 
