@@ -33,6 +33,12 @@ BY_TIME: dict[str, StrOrPromise] = {
     "week": gettext_lazy("Weeks"),
     "month": gettext_lazy("Months"),
 }
+CHART_TITLES = {
+    "hour": gettext_lazy("Sold by hour, %(currency)s"),
+    "day": gettext_lazy("Sold by day, %(currency)s"),
+    "week": gettext_lazy("Sold by week, %(currency)s"),
+    "month": gettext_lazy("Sold by month, %(currency)s"),
+}
 BY_KEY: dict[str, StrOrPromise] = {
     "category": gettext_lazy("Categories"),
     "product": gettext_lazy("Products"),
@@ -93,6 +99,7 @@ class SalesLine:
     year_before: Sales
     share: float | None = None  # of all sales, in per cent
     label: str = ""  # the short name in a chart
+    day: date | None = None  # the first one of a span
 
     @property
     def sales(self) -> tuple[Sales, Sales, Sales]:
@@ -159,7 +166,7 @@ class SalesReport:
     def period_names(self) -> list[tuple[StrOrPromise, str]]:
         """The names and days of the period and of those that it is compared with."""
         names = (_("This period"), _("Previous period"), _("Year before"))
-        days = (_name_span(*each, "") for each in self.selection.periods)
+        days = (_name_span(*each) for each in self.selection.periods)
         return list(zip(names, days, strict=True))
 
     @property
@@ -178,7 +185,7 @@ class _PeriodSales:
     keys: Mapping[str, Figures]
     currency: str
 
-    def sum(self, first: date, last: date) -> Sales:
+    def sum_days(self, first: date, last: date) -> Sales:
         """Return the sales between two days."""
         days = list(map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1)))
         counted = [self.customers[day] for day in days if day in self.customers]
@@ -199,12 +206,13 @@ def get_sales_report(selection: SalesSelection) -> SalesReport:
     if selection.by == "category":
         prefetch_categories()
     found, currencies = _collect(selection, [_start(selection, each) for each in selection.periods])
-    total = SalesLine(_("All sales"), *(each.sum(*each.period) for each in found))
+    total = SalesLine(_("All sales"), *(each.sum_days(*each.period) for each in found))
     spans: tuple[SalesLine, ...] = ()
+    spans_by = selection.by
     if selection.by in ("day", "week", "month"):
         lines = spans = tuple(_list_spans(found, selection.by))
         if selection.by == "day" and len(spans) > MAX_CHART_DAYS:
-            spans = tuple(_list_spans(found, "week"))
+            spans, spans_by = tuple(_list_spans(found, "week")), "week"
         lines = tuple(reversed([line for line in lines if line.has_orders]))
     elif selection.by == "hour":
         spans = tuple(_list_hours(found))
@@ -217,7 +225,7 @@ def get_sales_report(selection: SalesSelection) -> SalesReport:
         total,
         tuple(list_summary(*total.sales)),
         lines,
-        _draw(spans, selection) if spans else None,
+        _draw(spans, spans_by, selection.currency) if spans else None,
         currencies,
     )
 
@@ -269,18 +277,20 @@ def _list_spans(found: Sequence[_PeriodSales], by: str) -> Iterator[SalesLine]:
     shift = previous.period[0] - now.period[0]
     for first, last in list_spans(*now.period, by):
         yield SalesLine(
-            _name_span(first, last, by),
-            now.sum(first, last),
-            previous.sum(first + shift, last + shift),
-            earlier.sum(*year_before(first, last)),
+            _name_span(first, last),
+            now.sum_days(first, last),
+            previous.sum_days(first + shift, last + shift),
+            earlier.sum_days(*year_before(first, last)),
             label=date_format(first, "M Y" if by == "month" else "j M"),
+            day=first,
         )
 
 
-def _name_span(first: date, last: date, by: str) -> str:
-    if by == "day":
+def _name_span(first: date, last: date) -> str:
+    if first == last:
         return date_format(first, "D, j M Y")
-    return f"{date_format(first, 'j M')} – {date_format(last, 'j M Y')}"
+    start = "j M" if first.year == last.year else "j M Y"
+    return f"{date_format(first, start)} – {date_format(last, 'j M Y')}"
 
 
 def _list_hours(found: Sequence[_PeriodSales]) -> Iterator[SalesLine]:
@@ -314,7 +324,7 @@ def _list_keys(
         yield SalesLine(names[key], now, previous, earlier, share)
 
 
-def _draw(lines: Sequence[SalesLine], selection: SalesSelection) -> Chart:
+def _draw(lines: Sequence[SalesLine], by: str, currency: str) -> Chart:
     def amount(sales: Sales) -> float:
         return float(sales.gross.amount)
 
@@ -328,5 +338,5 @@ def _draw(lines: Sequence[SalesLine], selection: SalesSelection) -> Chart:
         )
         for line in lines
     ]
-    title = _("Sold, %(currency)s") % {"currency": selection.currency}
+    title = CHART_TITLES[by] % {"currency": currency}
     return make_chart("sold", title, points, _("Previous period"))

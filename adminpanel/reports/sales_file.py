@@ -24,7 +24,7 @@ def list_sales_cells(report: SalesReport) -> Iterator[list[object]]:
 def _cells(line: SalesLine) -> list[object]:
     now, figures = line.now, line.now.figures
     return [
-        *(line.name, now.currency, figures.orders, figures.units),
+        *(line.day or line.name, now.currency, figures.orders, figures.units),
         *(_number(figures.units_per_order), now.gross.amount),
         now.average_order.amount if now.average_order else "",
         *(figures.refunded_units, _number(figures.return_rate), now.refunded.amount),

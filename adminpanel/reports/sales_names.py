@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from adminpanel.parameters import parse_id
 from analytics.dimensions import NO_PROMOTION, NOT_KNOWN, STAFF_DISCOUNT
 from catalogue.queries import get_category_tree, get_products, leave_out
 from payments.gateways import METHODS
@@ -64,4 +65,7 @@ def _name_promotions(keys: Sequence[str]) -> dict[str, str]:
         for row in rows
     }
     names |= {NO_PROMOTION: _("No promotion"), STAFF_DISCOUNT: _("Discount by staff")}
-    return {key: names.get(key, _("Deleted promotion")) for key in keys}
+    # An order of an earlier version knows only the promotion's name.
+    return {
+        key: names.get(key) or (_("Deleted promotion") if parse_id(key) else key) for key in keys
+    }

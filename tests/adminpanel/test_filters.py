@@ -35,7 +35,14 @@ UNREADABLE = {
     },
     "stock": {"warehouse": "odd", "show": "odd", "q": LONG},
     "log": {"book": "odd", "day": "yesterday", "who": "odd"},
-    "sales": {"first": "yesterday", "last": "2026-02-30"},
+    "sales": {
+        "first": "yesterday",
+        "last": "2026-02-30",
+        "period": "odd",
+        "by": "odd",
+        "currency": "odd",
+    },
+    "books": {"month": "2026-13"},
     "searches": {"first": "yesterday", "last": "odd"},
     "visits": {"first": "yesterday", "last": "odd", "by": "odd", "category": "odd", "product": "1"},
 }
@@ -79,6 +86,7 @@ def test_x277_each_field_of_a_filter_has_something_that_it_cannot_read() -> None
         "OrderFilterForm",
         "StockListForm",
         "AuditLogForm",
+        "PeriodForm",
         "SalesForm",
         "SearchesForm",
         "VisitsForm",

@@ -45,6 +45,7 @@ BOUNDS = {
     "stock": (110, 4),  # two for each of fifty rows
     "system": (64, 3),  # a lease of each job
     "visits": (72, 3),  # two partitions of each of 30 days
+    "sales": (30, 4),  # days and customers of three periods, each in two or three months
     "worker": (
         460,
         11,

@@ -79,7 +79,7 @@ def test_x206_analysts_see_the_last_half_hour_and_an_open_page_only_what_is_new(
     part = client.get(url, seen, headers={"hx-request": "true", "x-refreshes-itself": "1"})
     text = part.content.decode()
     assert text.strip().startswith('<div id="live"')
-    assert '<title id="chart-title">' in text
+    assert '<title id="pages-title">' in text
     assert text.count('<span class="tally__count">1</span>') == 3
     seen = {"seen": get_live_view(hour + MINUTE).fingerprint}
     assert client.get(url, seen, headers={"hx-request": "true"}).status_code == 204

@@ -16,6 +16,8 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from moneyed import EUR, Money
 
+from adminpanel.reports.comparisons import percent_change
+from adminpanel.reports.sales import SalesSelection, get_sales_report
 from analytics import queries
 from analytics.figures import ALL_CATEGORIES, Figures
 from analytics.operations import roll_up_day
@@ -144,6 +146,31 @@ def test_net_after_refunds() -> None:
     returned, items = list_sold()[0]
     back = net_of(returned, items[1]) * 2 // 3  # two of its three units
     assert get_whole_day().net_after_refunds == net - back
+
+
+def test_net() -> None:
+    kept = sum(to_minor_units(order.captured - order.refunded) for order, _ in list_sold())
+    delivery = sum(to_minor_units(order.delivery) for order, _ in list_sold())
+    report = get_sales_report(SalesSelection(DAY, DAY, "day", "EUR"))
+    assert to_minor_units(report.total.now.gross_after_refunds) == kept - delivery
+
+
+def test_share() -> None:
+    report = get_sales_report(SalesSelection(DAY, DAY, "country", "EUR"))
+    by_country = sum_sold(lambda order, _: [order.delivery_address.country])
+    assert sorted(line.share or 0 for line in report.lines) == sorted(
+        100 * gross / sold() for gross in by_country.values()
+    )
+
+
+def test_change() -> None:
+    after = DAY + timedelta(1)
+    report = get_sales_report(SalesSelection(after, after, "day", "EUR"))
+    changes = {str(line.label): vars(line.previous) for line in report.summary}
+    before = f"€{Decimal(sold()) / 100:.2f}"
+    assert changes["Sold"] == {"text": before, "change": "down 100.0 %"}
+    assert percent_change(Money(30, EUR), Money(20, EUR)) == 50
+    assert percent_change(Money(30, EUR), Money(0, EUR)) is None
 
 
 def test_average_order() -> None:

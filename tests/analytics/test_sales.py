@@ -7,7 +7,6 @@ from itertools import count
 from uuid import UUID, uuid4
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from analytics import operations, queries
@@ -25,7 +24,7 @@ from analytics.operations import (
 from cassandra_db import write_batch
 from catalogue.entities import CategoryNode
 from catalogue.operations import save_product
-from tests.factories import make_category, make_product, make_user, sign_in_staff
+from tests.factories import make_category, make_product
 
 # Each test has days of its own, long ago.
 _days = count()
@@ -219,44 +218,3 @@ def test_pure_sums_count_an_order_once_and_currencies_apart() -> None:
         (ALL_CATEGORIES, "SEK"): Figures(1, 2, 2380, 2000),
     }
     assert 0 <= order_shard(order_id) < 16
-
-
-# ---- The staff's page
-
-
-def analyst(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Ana", password=None, role="analyst"))
-
-
-def test_the_page_shows_the_sales_by_day_and_category(client: Client) -> None:
-    above, below = make_categories()
-    product = make_product("Lamp", category=below)
-    first, back = (
-        line(1, product.product_id),
-        line(2, product.product_id, refunded_units=1, refunded_gross=1190),
-    )
-    sale = make_sale(first, back, placed_at=noon())
-    record_sale(sale)
-    roll_up_day(sale.day)
-    text = (
-        analyst(client)
-        .get("/staff/sales/", {"first": str(sale.day), "last": str(sale.day)})
-        .content.decode()
-    )
-    assert text.count("€47.60") == 4  # the day, all days, and both categories
-    assert text.count("€35.70") == 4
-    assert f"{above.name} › {below.name}" in text
-    assert "(1 refunded)" in text
-    assert '<a class="bar__entry" href="/staff/sales/" aria-current="page">' in text
-
-
-def test_an_empty_time_and_nonsense_are_answered(client: Client) -> None:
-    staff = analyst(client)
-    empty = staff.get("/staff/sales/", {"first": "1971-01-01", "last": "1971-02-01"})
-    assert "No sales" in empty.content.decode()
-    odd = [("", ""), ("2026-02-20", "9999-12-31"), ("0001-01-01", "0001-01-01")]
-    statuses = {
-        each: staff.get("/staff/sales/", {"first": each[0], "last": each[1]}).status_code
-        for each in odd
-    }
-    assert statuses == dict.fromkeys(odd, 200)

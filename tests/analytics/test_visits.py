@@ -288,7 +288,7 @@ def test_x203_analysts_see_visits_products_and_searches_and_take_them_along(
     assert page.context["visits"].total.visitors == 4
     assert [(line.name, line.views) for line in page.context["visits"].products] == [("Mug", 3)]
     assert [line.page_views for line in page.context["visits"].product_days] == [3]
-    assert '<title id="chart-title">' in text
+    assert '<title id="visitors-title">' in text
     assert "&lt;b&gt;olive" in text
     answer = analyst.get(url, days | {"format": "csv"})
     assert answer["Content-Type"].startswith("text/csv")

@@ -26,6 +26,7 @@ CSS = (STATIC / "css" / "stoa.css").read_text()
 STAFF_CSS = (STATIC / "css" / "staff.css").read_text()
 POSTS_CSS = (STATIC / "css" / "posts.css").read_text()
 PRODUCT_CSS = (STATIC / "css" / "product.css").read_text()
+CHARTS_CSS = (STATIC / "css" / "charts.css").read_text()
 BASE = collapse((ROOT / "templates" / "base.html").read_text())
 
 
@@ -39,6 +40,7 @@ def test_the_stylesheet_and_the_script_stay_small() -> None:
     assert weight("css/staff.css") <= 6 * 1024
     assert weight("css/posts.css") <= 2.5 * 1024
     assert weight("css/product.css") <= 1.5 * 1024
+    assert weight("css/charts.css") <= 1.5 * 1024
     assert weight("js/product.js") <= 6 * 1024
     assert (STATIC / "js" / "staff.js").stat().st_size <= 12 * 1024
 
@@ -64,13 +66,14 @@ def test_shoppers_do_not_load_what_the_staffs_pages_alone_have() -> None:
 
 def test_the_stylesheet_fetches_nothing_and_orders_its_layers() -> None:
     assert CSS.count("@layer reset, tokens, base, layout, parts, pages, help, print;") == 1
-    for text in (CSS, STAFF_CSS, POSTS_CSS, PRODUCT_CSS):
+    for text in (CSS, STAFF_CSS, POSTS_CSS, PRODUCT_CSS, CHARTS_CSS):
         assert not re.search(r"@import|url\(|@font-face", text)
         outside = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
         assert not re.search(r"^[^@\s}]", outside, flags=re.MULTILINE), (
             "a rule stands outside of the layers"
         )
-    layers = set(re.findall(r"^@layer (\w+) {", STAFF_CSS + POSTS_CSS + PRODUCT_CSS, flags=re.M))
+    others = STAFF_CSS + POSTS_CSS + PRODUCT_CSS + CHARTS_CSS
+    layers = set(re.findall(r"^@layer (\w+) {", others, flags=re.M))
     assert layers <= set(re.findall(r"^@layer (\w+) {", CSS, flags=re.MULTILINE))
 
 

@@ -317,6 +317,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a review that waits": ShopPage(
             "adminpanel:review", "/staff/reviews/{product}/{ann}/", "admin"
         ),
+        "sales by product": ShopPage(
+            "adminpanel:sales", "/staff/sales/?by=product&period=last_90", "admin"
+        ),
         "a question": ShopPage(
             "adminpanel:question",
             "/staff/reviews/questions/{product}/{question}/{question_row}/",
