@@ -35,8 +35,9 @@ class Entry:
 
 
 SETTINGS = _("Administration")
-# The entries in the order of the side bar. A user's work begins at the first page that the role may open.
+# The entries in the order of the side bar. Every user's work begins at the first one.
 ENTRIES = (
+    Entry("home", _("Home"), "home"),
     Entry("board", _("Orders"), "box"),
     Entry("drafts", _("Draft orders"), "edit"),
     Entry("customers", _("Customers"), "user"),
@@ -122,18 +123,18 @@ def get_side_bar(request: HttpRequest) -> SideBar:
         return SideBar()
     member = cast(User, user)
     if not has_passed_second_factor(request.session, member):
-        return SideBar(get_staff_home(member))
+        return SideBar(get_staff_home())
     return SideBar(
-        get_staff_home(member),
+        get_staff_home(),
         tuple(_group(_allowed_entries(member), request.path)),
         has_permission(member, "adminpanel.search"),
         is_compact(request),
     )
 
 
-def get_staff_home(user: User) -> str:
+def get_staff_home() -> str:
     """Return the address of the page where a user's work begins."""
-    return _allowed_entries(user)[0].url
+    return ENTRIES[0].url
 
 
 def list_pages(user: User) -> list[Entry]:
@@ -146,8 +147,12 @@ def _allowed_entries(user: User, entries: Iterable[Entry] = ENTRIES) -> list[Ent
 
 
 def _group(entries: Iterable[Entry], path: str) -> Iterable[SideBarGroup]:
-    """Yield the entries in groups. The current entry is the one with the longest address that begins the path."""
-    here = max((each.url for each in ENTRIES if path.startswith(each.url)), key=len, default="")
+    """Yield the entries in groups. The current entry is the one with the longest address that begins the path.
+
+    Home has no pages below it, though its address begins that of all others.
+    """
+    begun = (each.url for each in ENTRIES[1:] if path.startswith(each.url))
+    here = path if path == get_staff_home() else max(begun, key=len, default="")
     for title, members in groupby(entries, lambda each: each.group):
         links = [
             SideBarLink(each, "" if each.url != here else "page" if path == here else "true")

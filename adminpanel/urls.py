@@ -7,6 +7,7 @@ from adminpanel.density import choose_density
 app_name = "adminpanel"
 urlpatterns = [
     path("density/", choose_density, name="density"),
+    path("", include("adminpanel.home.urls")),
     path("", include("adminpanel.board.urls")),
     path("", include("adminpanel.orders.urls")),
     path("", include("adminpanel.customers.urls")),

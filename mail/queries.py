@@ -44,7 +44,7 @@ UNDELIVERABLE_IN_BUCKET = read(
        WHERE bucket = :bucket LIMIT :most""",
 )
 FAILED_SHOWN_FOR = 30  # days
-FAILED_COUNTED_FOR = 3  # days: the board leaves out older failures
+FAILED_COUNTED_FOR = 3  # days: Home leaves out older failures
 MAX_FAILED_OF_DAY = 100
 MAX_FAILED_SHOWN = 100
 MAX_ADDRESSES_IN_BUCKET = 20
@@ -160,8 +160,24 @@ def prefetch_failed_days(now: datetime, days: int) -> list[PendingResult]:
 
 
 def count_failed_mails(now: datetime) -> int:
-    """Return the number of mails that failed in the last three days, counting at most 100 a day. Raises CassandraUnavailable."""
-    return sum(len(pending.rows()) for pending in prefetch_failed_days(now, FAILED_COUNTED_FOR))
+    """Return the number of mails that `list_failed_mails` returns for the last three days. Raises CassandraUnavailable."""
+    return len(list_failed_mails(prefetch_failed_days(now, FAILED_COUNTED_FOR))[0])
+
+
+def list_failed_mails(reading: Iterable[PendingResult]) -> tuple[list[Row], bool]:
+    """Return the mails of `prefetch_failed_days`, the newest first, at most 100, and whether there are more.
+
+    Raises CassandraUnavailable.
+    """
+    found = [row.mail_id for pending in reading for row in pending.rows()]
+    mails = [
+        # A mail may have been deleted when its recipient was erased.
+        mail
+        for pending in [prefetch_mail(mail_id) for mail_id in found[:MAX_FAILED_SHOWN]]
+        if (mail := pending.one()) and mail.recipient and get_fate(mail) in FAILURES
+    ]
+    mails.sort(key=lambda mail: mail.failed_at, reverse=True)
+    return mails, len(found) > MAX_FAILED_SHOWN
 
 
 @dataclass(frozen=True)
@@ -174,26 +190,19 @@ class MailTrouble:
     has_more_addresses: bool
 
 
-def get_mail_trouble(now: datetime) -> MailTrouble:
-    """Return the failed mails and undeliverable addresses of the last 30 days, for the staff. Raises CassandraUnavailable."""
-    days = prefetch_failed_days(now, FAILED_SHOWN_FOR)
+def get_mail_trouble(now: datetime, days: int = FAILED_SHOWN_FOR) -> MailTrouble:
+    """Return the failed mails of the last days, and the undeliverable addresses. Raises CassandraUnavailable."""
+    failed = prefetch_failed_days(now, days)
     buckets = [
         UNDELIVERABLE_IN_BUCKET.start(bucket=bucket, most=MAX_ADDRESSES_IN_BUCKET + 1)
         for bucket in ADDRESS_BUCKETS
     ]
-    found = [row.mail_id for pending in days for row in pending.rows()]
-    reading = [prefetch_mail(mail_id) for mail_id in found[:MAX_FAILED_SHOWN]]
+    mails, has_more = list_failed_mails(failed)
     rows = [pending.rows() for pending in buckets]
     addresses = [row for bucket in rows for row in bucket[:MAX_ADDRESSES_IN_BUCKET]]
-    mails = [
-        # A mail may have been deleted when its recipient was erased.
-        mail
-        for pending in reading
-        if (mail := pending.one()) and mail.recipient and get_fate(mail) in FAILURES
-    ]
     return MailTrouble(
-        sorted(mails, key=lambda mail: mail.failed_at, reverse=True),
+        mails,
         sorted(addresses, key=lambda row: row.bounced_at, reverse=True),
-        len(found) > MAX_FAILED_SHOWN,
+        has_more,
         any(len(bucket) > MAX_ADDRESSES_IN_BUCKET for bucket in rows),
     )

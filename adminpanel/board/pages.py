@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,18 +13,9 @@ from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.access import has_permission
-from accounts.models import User
+from adminpanel.board.waits import Wait, board_url, list_oldest_wait, list_order_waits
 from adminpanel.orders.selection import OrderFilterForm, list_filter_fields
-from cassandra_db import PendingResult, current_time, page_key, page_token
-from cassandra_db.process_copies import RecentValue
-from catalogue.staff_search import count_products_without_alt
-from conversations.queries import find_label, labels_from_rows, prefetch_labels
-from conversations.rules import SHOP_MAILBOX
-from conversations.states import WAITING_FOR_US
-from jobs.progress import list_progress
-from jobs.registry import list_jobs
-from mail.queries import count_failed_mails
+from cassandra_db import PendingResult, page_key, page_token
 from orders import board_queries, operations
 from orders.board import OrderFilter
 from orders.board_queries import BoardCounts
@@ -39,7 +30,6 @@ PAGE_LENGTH = 25
 # Columns that orders never leave list their newest orders first.
 GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 TO_PACK = "to_pack"
-TROUBLE_SECONDS = 15.0
 # To fill a page, a filter reads at most this many orders. The next page continues after the last order read.
 MAX_LOOKED_AT = 2_000
 # The board sorts at most this many of a column's oldest orders by their promised day.
@@ -134,16 +124,6 @@ class BoardView:
 
 
 @dataclass(frozen=True)
-class Wait:
-    """A kind of work that waits for the staff: its name, its amount, and the address of the page for this work."""
-
-    label: StrOrPromise
-    count: str
-    url: str
-    tone: str = "warn"
-
-
-@dataclass(frozen=True)
 class Board:
     """The board with one open column. `next` is the next page's token.
 
@@ -204,7 +184,7 @@ class Board:
 
     @property
     def all_url(self) -> str:
-        return f"{reverse('adminpanel:board')}?column={self.column}"
+        return board_url(self.column)
 
 
 def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...]) -> BoardView:
@@ -244,31 +224,27 @@ def _prefetch_days(columns: Iterable[str]) -> dict[str, PendingResult]:
     return {each: board_queries.prefetch_board_days(each) for each in columns}
 
 
-def find_fingerprint(view: BoardView, counts: BoardCounts, user: User, now: datetime) -> str:
-    """Return a hash of all that decides what a board shows. An open page sends it, and learns whether it is current.
-
-    Raises CassandraUnavailable.
-    """
+def find_fingerprint(view: BoardView, counts: BoardCounts, now: datetime) -> str:
+    """Return a hash of all that decides what a board shows. An open page sends it, and learns whether it is current."""
     parts = [
         view.url(after=view.after),
         ",".join(view.columns),
         *(f"{column}={counts.numbers[column]}:{at}" for column, at in counts.changed.items()),
-        f"{user.role} {_trouble.get()}",
         now.strftime("%H:%M"),  # it shows ages
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def get_board(
-    view: BoardView, user: User, now: datetime, reads: BoardReads | None = None, seen: str = ""
+    view: BoardView, now: datetime, reads: BoardReads | None = None, seen: str = ""
 ) -> Board | None:
-    """Return the board for a view, and the work that waits for this user; None if its fingerprint is `seen`.
+    """Return the board for a view, and the orders that need attention; None if its fingerprint is `seen`.
 
     Raises InvalidPageToken, CassandraUnavailable.
     """
     reads = reads or BoardReads(view.chosen.status)
     counts = operations.count_board_orders(reads.counts)
-    fingerprint = find_fingerprint(view, counts, user, now)
+    fingerprint = find_fingerprint(view, counts, now)
     if fingerprint == seen:
         return None
     oldest = board_queries.prefetch_oldest_order(TO_PACK, reads.get_days(TO_PACK))
@@ -285,7 +261,8 @@ def get_board(
         for key, label in states.BOARD_COLUMNS.items()
     )
     rows = tuple(BoardRow(order, is_late(order, now)) for order in orders)
-    waits = tuple(_list_waits(counts, oldest, user, now))
+    longest = list_oldest_wait(oldest.one() if oldest else None, now)
+    waits = (*longest, *list_order_waits(counts))
     return Board(view, tabs, rows, following, fingerprint, looked_at, waits)
 
 
@@ -341,19 +318,6 @@ def _list_promised(view: BoardView, reads: BoardReads) -> tuple[list[BoardOrder]
     return found[start:following], token, len(read) if more and not token else 0
 
 
-# The numbers of conversations that wait for us, of mails that failed recently, and of jobs with problems.
-_trouble = RecentValue(lambda: _count_trouble(current_time()), TROUBLE_SECONDS)
-
-
-def _count_trouble(now: datetime) -> tuple[int, int, int, int]:
-    labels = prefetch_labels(SHOP_MAILBOX)
-    problems = sum(bool(each.problem) for each in list_progress(list_jobs(), now))
-    failed = count_failed_mails(now)
-    known = labels_from_rows(SHOP_MAILBOX, labels.rows())
-    waiting = find_label(SHOP_MAILBOX, known, f" {WAITING_FOR_US}").count
-    return waiting, failed, problems, count_products_without_alt()
-
-
 def is_late(order: BoardOrder, now: datetime) -> bool:
     """Return whether an order has waited too long to be packed, or has missed its promised delivery day."""
     if order.status == "to_pack" and now - order.placed_at > states.LATE_AFTER:
@@ -361,43 +325,6 @@ def is_late(order: BoardOrder, now: datetime) -> bool:
     promised = order.estimated_delivery
     is_open = order.fulfilment != "delivered" and order.status in states.OPEN_BOARD_COLUMNS
     return bool(promised and is_open and localdate(now) > promised)
-
-
-def _list_waits(
-    counts: BoardCounts, oldest: PendingResult | None, user: User, now: datetime
-) -> list[Wait]:
-    """Return a user's waiting work, led by the order that waits longest to be packed. Raises CassandraUnavailable."""
-    found = []
-    for column, label, tone in (
-        ("late", _("Late"), "bad"),
-        ("payment_problem", _("Payment problems"), "bad"),
-        ("returns_waiting", _("Returns to answer"), "warn"),
-        ("on_hold", _("On hold"), "warn"),
-    ):
-        if (count := counts.numbers[column]).number:
-            url = f"{reverse('adminpanel:board')}?column={column}"
-            found.append(Wait(label, str(count), url, tone))
-    row = oldest.one() if oldest else None
-    if row and (waited := now - row.placed_at) > timedelta(hours=1):
-        url = reverse("adminpanel:order", args=(row.number,))
-        found.insert(0, Wait(_("Oldest to pack"), _age(waited), url, "calm"))
-    waiting, failed, problems, without_alt = _trouble.get()
-    for page, query, label, number, tone in (
-        ("messages", "", _("Messages to answer"), waiting, "warn"),
-        ("products", "?no_alt=on", _("Products with alt text to confirm"), without_alt, "calm"),
-        ("mails", "", _("Failed emails"), failed, "bad"),
-        ("worker", "", _("Delayed jobs"), problems, "bad"),
-    ):
-        if number and has_permission(user, f"adminpanel.{page}"):
-            found.append(Wait(label, str(number), reverse(f"adminpanel:{page}") + query, tone))
-    return found
-
-
-def _age(waited: timedelta) -> str:
-    hours = waited // timedelta(hours=1)
-    if hours < 48:
-        return _("%(count)s h") % {"count": hours}
-    return _("%(count)s days") % {"count": hours // 24}
 
 
 def list_choice(columns: Sequence[str]) -> list[tuple[str, Any, bool]]:

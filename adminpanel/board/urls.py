@@ -5,6 +5,6 @@ from django.urls import path
 from adminpanel.board import views
 
 urlpatterns = [
-    path("", views.order_board, name="board"),
+    path("orders/", views.order_board, name="board"),
     path("orders/columns/", views.choose_board_columns, name="board_columns"),
 ]

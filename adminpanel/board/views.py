@@ -2,11 +2,12 @@
 
 from uuid import UUID
 
+from cassandra.util import uuid_from_time
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from accounts.access import current_member, staff_required
+from accounts.access import staff_required
 from accounts.early_reads import get_early_reads, starts_reads
 from accounts.roles import ORDER_STAFF
 from adminpanel.board.pages import (
@@ -20,7 +21,6 @@ from adminpanel.board.pages import (
     parse_view,
 )
 from adminpanel.orders.selection import DEFAULT_COLUMN, OrderFilterForm
-from adminpanel.stock.low_stock import list_low_stock
 from cassandra_db import InvalidPageToken, current_time
 from orders.lifecycle.states import BOARD_COLUMNS
 from web.cookies import set_cookie
@@ -43,17 +43,11 @@ def _start_reads(request: HttpRequest, user_id: UUID) -> BoardReads:
 @require_safe
 def order_board(request: HttpRequest) -> HttpResponse:
     """Show the board. A request that sends the fingerprint of an unchanged board gets 204."""
-    form = OrderFilterForm(request.GET)
+    form, now = OrderFilterForm(request.GET), current_time()
     details = parse_choice(request.COOKIES.get(CHOICE_COOKIE, ""))
     view = parse_view(form, request.GET, details)
     try:
-        found = get_board(
-            view,
-            current_member(request),
-            current_time(),
-            get_early_reads(request),
-            request.GET.get("seen", ""),
-        )
+        found = get_board(view, now, get_early_reads(request), request.GET.get("seen", ""))
     except InvalidPageToken:
         return redirect(view.url())
     if found is None:
@@ -65,7 +59,7 @@ def order_board(request: HttpRequest) -> HttpResponse:
         "sorts": SORT_LABELS.items(),
         "choice": list_choice(view.columns),
         "selection": found.selection,
-        "low_stock": list_low_stock(request),
+        "file_id": uuid_from_time(now),
     }
     status = 422 if form.is_refused else 200
     return render_page(request, "adminpanel/board/board.html", context, part="board", status=status)

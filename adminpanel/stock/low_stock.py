@@ -1,4 +1,4 @@
-"""Low stock: a notice on the pages where the work of staff begins, and a daily mail to subscribers."""
+"""Low stock: numbers on Home, a notice above the products, and a daily mail to subscribers."""
 
 from collections import Counter
 from collections.abc import Sequence

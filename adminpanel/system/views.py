@@ -16,7 +16,7 @@ from adminpanel.system.workers import get_worker_status
 from cassandra_db import current_time
 from mail import fates
 from mail.operations import allow_address
-from mail.queries import FAILED_SHOWN_FOR, get_mail_trouble
+from mail.queries import FAILED_COUNTED_FOR, FAILED_SHOWN_FOR, get_mail_trouble
 from web.decorators import post_only
 from web.rendering import render_page
 
@@ -33,16 +33,18 @@ def system_status(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @require_safe
 def worker_status(request: HttpRequest) -> HttpResponse:
-    """Show the last run and the backlog of each job."""
-    return render_page(
-        request, "adminpanel/system/worker.html", {"workers": get_worker_status(current_time())}
-    )
+    """Show the last run and the backlog of each job. With `problems`, show the jobs that need attention only."""
+    context = {
+        "workers": get_worker_status(current_time()),
+        "only_problems": "problems" in request.GET,
+    }
+    return render_page(request, "adminpanel/system/worker.html", context)
 
 
 @staff_required(MAIL_STAFF)
 @require_safe
 def mail_trouble(request: HttpRequest) -> HttpResponse:
-    """Show the mails of the last 30 days that failed for good, and the addresses that get no mail."""
+    """Show the mails of the last 30 days, or 3, that failed for good, and the addresses that get no mail."""
     return _trouble_page(request)
 
 
@@ -62,11 +64,14 @@ def allow_mail(request: HttpRequest) -> HttpResponse:
 def _trouble_page(
     request: HttpRequest, form: EmailForm | None = None, status: int = 200
 ) -> HttpResponse:
-    found = get_mail_trouble(current_time())
+    is_recent = request.GET.get("days") == str(FAILED_COUNTED_FOR)
+    days = FAILED_COUNTED_FOR if is_recent else FAILED_SHOWN_FOR
+    found = get_mail_trouble(current_time(), days)
     context: dict[str, Any] = {
         "trouble": found,
         "mails": [(mail, *fates.LABELS[fates.get_fate(mail)]) for mail in found.mails],
         "form": form or EmailForm(),
-        "days": FAILED_SHOWN_FOR,
+        "days": days,
+        "is_recent": is_recent,
     }
     return render_page(request, "adminpanel/system/mails.html", context, status=status)

@@ -53,5 +53,5 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def _choose_frame(request: HttpRequest) -> None:
     """Draw errors below the staff's address in the staff's frame, even before a view was called."""
-    if request.path.startswith(reverse("adminpanel:board")):
+    if request.path.startswith(reverse("adminpanel:home")):
         mark_staff_page(request)

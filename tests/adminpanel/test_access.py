@@ -17,6 +17,7 @@ from tests.factories import make_user, sign_in_staff
 # The pages to be looked at; and submits, by the page that each belongs to.
 LOOKS = {
     *(
+        "home",
         "board",
         "search",
         "order",

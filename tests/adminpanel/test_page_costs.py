@@ -12,6 +12,7 @@ from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, r
 
 from accounts.queries import list_staff
 from adminpanel.conversations.inbox_page import current_people
+from adminpanel.home.to_do import queues
 from adminpanel.promotions.pages import list_promotion_lines
 from adminpanel.stock.low_stock import low_stock
 from cassandra_db import current_time
@@ -32,6 +33,7 @@ BOUNDS = {
     "bulk_changes": (58, 4),  # the names of those who started each of the fifty
     "customer": (12, 4),
     "front_page_rows": (10, 4),
+    "home": (9, 3),  # one round of its own
     "log": (90, 4),  # who acted in forty entries, and on whom
     "mails": (50, 3),  # a partition of each of 30 days, and 16 of addresses
     "order_changes": (58, 4),
@@ -69,7 +71,7 @@ def read_cost(answer: HttpResponseBase) -> tuple[int, int]:
 
 
 def test_x401_the_staffs_pages_stay_within_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kept in (low_stock, current_people):
+    for kept in (low_stock, current_people, queues):
         monkeypatch.setattr(kept, "seconds", 3600)
     monkeypatch.setattr(board_counts, "SETTLES", 0)
     orders = [make_order_with_events("paid") for _ in range(3)]

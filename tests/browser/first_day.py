@@ -154,7 +154,7 @@ def send(page: Page, shop: str) -> None:
     """Confirm the order's address by its mail, note that the money has come, pack the parcel and send it."""
     page.goto(find_mailed_link())
     submit(page, "Confirm")
-    page.goto(f"{shop}/staff/?column=to_pay")
+    page.goto(f"{shop}/staff/orders/?column=to_pay")
     page.locator("main tbody th a").first.click()
     page.locator("#received-submit").scroll_into_view_if_needed()
     take_picture(page, "10-to-pay")

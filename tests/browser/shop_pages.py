@@ -266,7 +266,8 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
     },
     "staff": {
-        "board": ShopPage("adminpanel:board", "/staff/", "staff"),
+        "home": ShopPage("adminpanel:home", "/staff/", "admin"),
+        "board": ShopPage("adminpanel:board", "/staff/orders/", "staff"),
         "staff's search": ShopPage("adminpanel:search", "/staff/search/?q=ann", "admin"),
         "staff's search, nothing found": ShopPage(
             "adminpanel:search", "/staff/search/?q=xyzzy", "staff"

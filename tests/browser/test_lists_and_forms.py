@@ -283,11 +283,11 @@ def test_x15_an_order_prints_on_paper_without_the_shops_frame(
 def test_x73_the_board_refreshes_itself_and_can_be_paused(open_page: OpenPage) -> None:
     page = open_page(who="staff")
     page.clock.install()
-    page.goto("/staff/")
+    page.goto("/staff/orders/")
     asked: list[str] = []
 
     def note(request: Request) -> None:
-        if "/staff/" in request.url and request.headers.get("hx-request"):
+        if "/staff/orders/" in request.url and request.headers.get("hx-request"):
             asked.append(request.url)
 
     def later() -> int:

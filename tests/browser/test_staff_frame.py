@@ -55,14 +55,14 @@ def test_x87_the_keys_walk_through_a_list_tick_and_open_its_rows(open_page: Open
 def test_x87_the_row_keeps_the_focus_when_the_board_refreshes_itself(open_page: OpenPage) -> None:
     page = open_page(who="staff")
     page.clock.install()
-    page.goto("/staff/?column=to_pack")
+    page.goto("/staff/orders/?column=to_pack")
     rows = page.locator("#board tbody tr")
     assert rows.count() >= 1
     page.keyboard.press("j")
     expect(rows.nth(0)).to_be_focused()
     # It does not say what it shows, and so is answered with all of it.
     page.route(
-        "**/staff/?*seen=*", lambda route: route.continue_(url=route.request.url.split("&seen")[0])
+        "**/staff/orders/?*seen=*", lambda route: route.continue_(url=route.request.url.split("&seen")[0])
     )
     tick = rows.nth(0).locator("input[name=order]")
     tick.check()

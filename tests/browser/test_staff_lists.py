@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import OpenPage
 from tests.browser.page_watch import assert_accessible
 
-LISTS = ("/staff/", "/staff/products/", "/staff/stock/")
+LISTS = ("/staff/orders/", "/staff/products/", "/staff/stock/")
 # Each row of a list that is long enough, made of its own rows: its height, and whether the window shows all of it.
 ROWS = """() => {
   const body = document.querySelector('main tbody'), own = [...body.rows];
@@ -100,7 +100,7 @@ def test_x491_selected_rows_open_a_bar_with_their_actions(open_page: OpenPage, d
 
 def test_x491_without_scripts_the_bar_stands_below_the_table(open_page: OpenPage) -> None:
     page = open_page(who="admin", scripts=False)
-    page.goto("/staff/?column=to_pack")
+    page.goto("/staff/orders/?column=to_pack")
     bar, table = (
         page.locator(".select-bar").bounding_box(),
         page.locator("main table").bounding_box(),

@@ -159,7 +159,7 @@ def test_staff_see_a_new_order_by_themselves_and_move_it_and_the_shopper_sees_it
     sign_in(board, "Staff")
     for page in (board, shopper):
         page.clock.install()
-    board.goto("/staff/?column=to_pack")
+    board.goto("/staff/orders/?column=to_pack")
     add_to_cart(shopper)
     shopper.goto("/checkout/")
     fill_in_checkout(shopper)

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
-from django.apps import apps
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -21,11 +20,11 @@ from adminpanel.moderation.forms import (
     ReviewPictureForm,
 )
 from adminpanel.moderation.labels import KINDS, REASONS_HELD, STATES
+from adminpanel.moderation.queue import list_queue
 from adminpanel.parameters import found_or_404
 from cassandra_db import Row, current_time
 from catalogue.queries import prefetch_product, product_from_rows
 from moderation.errors import NoSuchText, TextChanged
-from moderation.queries import list_waiting
 from moderation.states import PUBLISHED, REFUSED
 from questions.entities import QUESTION
 from reviews import operations, queries
@@ -34,14 +33,12 @@ from reviews.errors import ReviewsBusy
 from web.decorators import post_only
 from web.rendering import render_page
 
-MOST_SHOWN = 100
-
 
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_queue(request: HttpRequest) -> HttpResponse:
     """List the reviews, questions, answers, posts and comments that wait for a decision, the oldest first."""
-    rows = [row for row in list_waiting(MOST_SHOWN + 1) if _has_page(row)]
+    rows, has_more = list_queue()
     context = {
         "waiting": [
             {
@@ -50,16 +47,11 @@ def review_queue(request: HttpRequest) -> HttpResponse:
                 "url": _waiting_url(row),
                 "why": REASONS_HELD.get(row.held_for, ""),
             }
-            for row in rows[:MOST_SHOWN]
+            for row in rows
         ],
-        "has_more": len(rows) > MOST_SHOWN,
+        "has_more": has_more,
     }
     return render_page(request, "adminpanel/moderation/reviews.html", context)
-
-
-def _has_page(row: Row) -> bool:
-    """Return whether a text has a page: a shop that has done away with posts may still have some in its queue."""
-    return row.kind not in ("post", "comment") or apps.is_installed("posts")
 
 
 def _waiting_url(row: Row) -> str:

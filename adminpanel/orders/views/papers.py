@@ -62,7 +62,8 @@ def paper_new(request: HttpRequest) -> HttpResponse:
         kind_name = request.GET.get("kind") or next(iter(ORDER_FILES))
         initial = {"file_id": uuid_from_time(now), "kind": kind_name}
         return _choice_page(request, PaperForm(total, member.role, initial=initial), data)
-    form = PaperForm(total, member.role, data)
+    # The board's button for packing slips names kind and file in its address.
+    form = PaperForm(total, member.role, {**request.GET.dict(), **data.dict()})
     if not form.is_valid():
         return _choice_page(request, form, data, status=422)
     kind = ORDER_FILES[form.cleaned_data["kind"]]

@@ -50,7 +50,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
         return _enrolment(request, user)
     if has_passed_second_factor(request.session, user):
         if request.method == "POST":
-            return redirect(_next_url(request, user))
+            return redirect(_next_url(request))
         return render_page(
             request, "adminpanel/people/own_factor.html", {"factor": found, "form": TotpCodeForm()}
         )
@@ -76,7 +76,7 @@ def _check_code(request: HttpRequest, user: User) -> HttpResponse:
         return _ask_for_code(request, user, form)
     attempt.release_slots()
     mark_second_factor_passed(request.session, user)
-    return redirect(_next_url(request, user))
+    return redirect(_next_url(request))
 
 
 def _form(request: HttpRequest) -> type[TotpCodeForm] | type[RecoveryCodeForm]:
@@ -105,7 +105,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
         if codes:
             attempt.release_slots()
             mark_second_factor_passed(request.session, user)
-            return _codes(request, codes, _next_url(request, user))
+            return _codes(request, codes, _next_url(request))
         form.add_error("code", _("This code is wrong. Enter the one that your app shows now."))
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
     context = {"form": form, "secret": spaced, **_for_demo(user, form)}
@@ -160,7 +160,7 @@ def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
     return render_page(request, "adminpanel/people/recovery_codes.html", context)
 
 
-def _next_url(request: HttpRequest, user: User) -> str:
-    """Return the requested address if it is on this site, or else the page where the role's work begins."""
+def _next_url(request: HttpRequest) -> str:
+    """Return the requested address if it is on this site, or else that of Home."""
     to = request.POST.get("next", "")
-    return to if is_own_page(to) else get_staff_home(user)
+    return to if is_own_page(to) else get_staff_home()

@@ -10,7 +10,6 @@ from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import User
 from adminpanel.board import pages
 from adminpanel.orders import selection
 from adminpanel.orders.selection import OrderFilterForm
@@ -42,10 +41,10 @@ def poll_address(text: str) -> str:
 
 
 def show(now: datetime, query: str = "") -> pages.Board:
-    """The board as a page of this address would show it to somebody from the warehouse."""
+    """The board as a page of this address would show it."""
     data = QueryDict(query)
     view = pages.parse_view(OrderFilterForm(data), data, pages.USUAL_CHOICE)
-    return existing(pages.get_board(view, User(role="warehouse"), now))
+    return existing(pages.get_board(view, now))
 
 
 def numbers(text: str) -> list[str]:
@@ -168,13 +167,13 @@ def test_a_board_that_has_not_changed_sends_nothing(
 
 
 def test_what_is_seen_depends_on_orders_counts_and_ages() -> None:
-    now, warehouse = datetime.now(UTC), User(role="warehouse")
+    now = datetime.now(UTC)
     order = make_order_with_events("paid")
     seen = show(now)
 
     def is_seen(at: datetime = now, columns: tuple[str, ...] = pages.USUAL_CHOICE) -> bool:
         view = replace(seen.view, columns=columns)
-        return pages.get_board(view, warehouse, at, seen=seen.fingerprint) is None
+        return pages.get_board(view, at, seen=seen.fingerprint) is None
 
     assert is_seen()
     assert not is_seen(now + timedelta(minutes=1))
@@ -292,7 +291,7 @@ def test_x170_columns_are_chosen_and_kept_on_the_device(staff_client: Client) ->
     assert ">Total</th>" in staff_client.get(BOARD).content.decode()
 
 
-def test_x171_what_waits_leads_to_where_it_is_done(staff_client: Client) -> None:
+def test_x171_orders_that_need_attention_lead_to_their_column(staff_client: Client) -> None:
     make_order_with_events("payment_failed")
     order = make_order_with_events("paid")
     found = {wait.label: wait for wait in show(order.placed_at + timedelta(days=3)).waits}

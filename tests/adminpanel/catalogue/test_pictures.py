@@ -251,8 +251,8 @@ def test_x504_alt_texts_to_confirm_are_counted_and_listed(tmp_path: Path) -> Non
         build_index([stored(product), other])
         READER.looked_at = -inf
         admin = sign_in_staff(Client(), make_user("Alan", role="admin"))
-        board = admin.get(reverse("adminpanel:board")).content.decode()
-        assert f'href="{products}?no_alt=on">Products with alt text to confirm' in board
+        home = admin.get(reverse("adminpanel:home")).content.decode()
+        assert f'href="{products}?no_alt=on">Products with alt text to confirm' in home
         assert "1 product with alt text to confirm" in admin.get(products).content.decode()
         listed = admin.get(products, {"no_alt": "on"}).content.decode()
         assert address(product, "product") in listed
