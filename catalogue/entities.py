@@ -39,6 +39,7 @@ class Variant:
     price_from: datetime | None = None  # None: not saved yet
     planned: tuple[PricePoint, ...] = ()
     content: Decimal = Decimal(0)  # in the product's unit; 0: unknown
+    cost_price: Money | None = None  # what the shop pays for a unit, without tax; only for staff
 
     @property
     def label(self) -> str:

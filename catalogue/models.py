@@ -101,6 +101,7 @@ class Product(Model):
     weight_grams = columns.Integer()
     barcode = columns.Text()  # a GTIN
     content = columns.Decimal()  # in the product's unit; null: unknown
+    cost_price = columns.BigInt()  # without tax; null: unknown. Only staff see it.
     sold = columns.Boolean()  # False: no longer sold; carts and orders may still name the row
 
 

@@ -64,6 +64,7 @@ def variant_columns(variant: Variant) -> dict[str, Any]:
         "weight_grams": variant.weight_grams,
         "barcode": variant.barcode,
         "content": variant.content,
+        "cost_price": to_minor_units(variant.cost_price) if variant.cost_price else None,
         "sold": variant.sold,
     }
 
@@ -130,6 +131,7 @@ def _variant(row: Row, now: datetime) -> Variant:
         position=row.position or 0,
         barcode=row.barcode or "",
         content=row.content or Decimal(0),
+        cost_price=from_minor_units(row.cost_price, row.currency) if row.cost_price else None,
         price_from=current.starts_at,
         planned=tuple(each for each in points[1:] if each.starts_at > now),
     )

@@ -245,6 +245,8 @@ def _list_money(variant: Variant) -> Iterator[Money]:
         yield point.price
         if point.compare_at is not None:
             yield point.compare_at
+    if variant.cost_price is not None:
+        yield variant.cost_price
 
 
 def _check_planned(variant: Variant, now: datetime) -> Iterator[ProductRefused]:
@@ -310,6 +312,8 @@ def _check_variant(product: Product, variant: Variant) -> Iterator[ProductRefuse
             "sku",
         )
     yield from _check_prices(variant, "price", "compare_at", variant)
+    if variant.cost_price is not None:
+        yield from _check_price(variant.cost_price, "cost_price", variant)
     if not 0 <= variant.weight_grams <= MAX_WEIGHT_GRAMS:
         yield refuse(
             _("Enter a weight from 0 to %(most)d g.") % {"most": MAX_WEIGHT_GRAMS}, "weight_grams"

@@ -139,6 +139,7 @@ def _new_variant(product: Product, chosen: Mapping[str, str], taken: set[str]) -
         picture=model.picture,
         weight_grams=model.weight_grams,
         content=model.content,
+        cost_price=model.cost_price,
     )
 
 
@@ -191,6 +192,7 @@ def fingerprint_variant(variant: Variant) -> str:
         "weight_grams": variant.weight_grams,
         "barcode": variant.barcode,
         "content": str(variant.content),
+        "cost_price": to_minor_units(variant.cost_price) if variant.cost_price else None,
         "sold": variant.sold,
     }
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -167,6 +167,14 @@ VARIANT_COLUMNS: tuple[Column[Variant], ...] = (
     ),
     *PRICE_COLUMNS,
     Column(
+        "cost_price",
+        gettext_lazy("What a unit costs the shop, without tax, or empty. Only staff see it."),
+        "4.80",
+        lambda it: format_price(it.cost_price),
+        lambda it, text: replace(it, cost_price=parse_price(text) if text else None),
+        is_number=True,
+    ),
+    Column(
         "barcode",
         gettext_lazy("A GTIN, or nothing. Format the column as text."),
         "",

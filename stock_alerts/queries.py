@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from cassandra_db import Row, read
+from cassandra_db import PendingResult, Row, read
 from mail.addresses import email_key
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
@@ -21,6 +21,11 @@ SUBSCRIBED_VARIANTS = read(
 SUBSCRIBERS = read(
     "subscription",
     "SELECT variant_id, email_key, email, product_id, asked_at, user_id FROM subscriptions_by_variant WHERE variant_id = :variant_id LIMIT 200",
+)
+# To count a variant's subscribers, up to a thousand.
+SUBSCRIBER_KEYS = read(
+    "subscription",
+    "SELECT variant_id FROM subscriptions_by_variant WHERE variant_id = :variant_id LIMIT 1000",
 )
 SUBSCRIBER = read(
     "subscription",
@@ -79,6 +84,11 @@ def iterate_subscribed_variants() -> Iterator[Row]:
     reading = [SUBSCRIBED_VARIANTS.start(bucket=bucket) for bucket in range(BUCKETS)]
     for pending in reading:
         yield from pending.rows()
+
+
+def prefetch_subscriber_keys(variant_id: UUID) -> PendingResult:
+    """Start reading a row for each of a variant's subscribers, at most a thousand, to count them."""
+    return SUBSCRIBER_KEYS.start(variant_id=variant_id)
 
 
 def list_subscriptions(email: str) -> list[Row]:

@@ -68,6 +68,7 @@ INSTALLED_APPS = [
     "checkout",
     "drafts",
     "storefront",
+    "product_reports",
     "adminpanel",
     "consistency",
     *OPTIONAL_APPS,

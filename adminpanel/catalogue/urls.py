@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from adminpanel.catalogue.views import (
+    attention,
     bulk_changes,
     categories,
     category_picture,
@@ -46,6 +47,7 @@ _search_rule_urls = [
 urlpatterns = [
     path("products/", products.product_list, name="products"),
     path("products/new/", products.create_product, name="product_new"),
+    path("products/attention/", attention.products_needing_attention, name="attention"),
     path("products/change/", bulk_changes.change_products, name="bulk_change_new"),
     path("products/changes/", bulk_changes.change_list, name="bulk_changes"),
     path("products/changes/<uuid:change_id>/", include(_change_urls)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import Any, cast
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -10,7 +11,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import choice_errors, short_input, text_input
+from adminpanel.forms import choice_errors, day_input, short_input, text_input
 from catalogue.queries import MAX_SKU_LENGTH
 from catalogue.rules import normalize_sku
 from inventory.entities import ALL, LOW, OUT
@@ -156,3 +157,25 @@ class StockTransferForm(Form):
         if clean.get("source") and clean.get("source") == clean.get("destination"):
             self.add_error("destination", _("Choose another warehouse than the one they come from"))
         return clean
+
+
+class StockValueForm(FilterForm):
+    """The form that chooses the day of a count of the stock value. The count of that day, or the latest before it, is shown."""
+
+    day = forms.DateField(label=gettext_lazy("Counted by"), required=False, widget=day_input())
+
+    def __init__(self, *args: Any, today: date, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.today = today
+
+    def clean_day(self) -> date:
+        """Return the day, or today if none is chosen. Refuse a day in the future."""
+        day: date = self.cleaned_data["day"] or self.today
+        if day > self.today:
+            raise forms.ValidationError(_("Enter a day that is not in the future"))
+        return day
+
+    def parse_day(self) -> date:
+        """Return the chosen day; today if it is refused."""
+        self.is_valid()
+        return self.cleaned_data.get("day", self.today)

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from adminpanel.stock.views import stock_items, stock_lists, transfers
+from adminpanel.stock.views import stock_items, stock_lists, stock_value, transfers
 
 _item_urls = [
     path("", stock_items.stock_item, name="stock_item"),
@@ -13,6 +13,7 @@ _item_urls = [
 urlpatterns = [
     path("products/<uuid:product_id>/stock/", stock_lists.product_stock, name="product_stock"),
     path("stock/", stock_lists.stock_list, name="stock"),
+    path("stock/value/", stock_value.stock_value, name="stock_value"),
     path("stock/mail/", stock_lists.set_stock_mail, name="stock_mail"),
     path("stock/transfers/", transfers.stock_transfers, name="stock_transfers"),
     path(

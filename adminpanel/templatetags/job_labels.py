@@ -35,6 +35,8 @@ LABELS = {
     "spreadsheets": gettext_lazy("Imports and exports"),
     "uploads": gettext_lazy("Picture uploads"),
 }
+    "product reports": gettext_lazy("Stock value and products that need attention"),
+    "reconciliation": gettext_lazy("Reconciliation of payments"),
 
 
 @register.filter

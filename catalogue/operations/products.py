@@ -63,8 +63,8 @@ MARK_BULK_CHANGE = conditional_write(
 INSERT_VARIANT = conditional_write(
     "Q1",
     """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, price_from, planned_prices,
-       picture, weight_grams, barcode, content, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price,
-       :compare_at, :price_from, :planned_prices, :picture, :weight_grams, :barcode, :content, :sold)""",
+       picture, weight_grams, barcode, content, cost_price, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price,
+       :compare_at, :price_from, :planned_prices, :picture, :weight_grams, :barcode, :content, :cost_price, :sold)""",
 )
 UPDATE_AVAILABILITY = write(
     "Q1",

@@ -32,7 +32,7 @@ PRODUCT = read(
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, maker_contact, responsible_person, safety, unit, length_mm, width_mm,
        height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
-       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, content, sold
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, content, cost_price, sold
        FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
@@ -43,7 +43,7 @@ PRODUCTS = scan(
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, maker_contact, responsible_person, safety, unit, length_mm, width_mm,
        height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
-       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, content, sold
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, content, cost_price, sold
        FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
 PRODUCT_ID = read(

@@ -255,7 +255,7 @@
     count += 1;
     const shared = (other) => valuesOf(other).filter((value, place) => value === values[place]).length;
     const [like] = [...body.rows].sort((one, other) => shared(other) - shared(one));
-    if (like) ["price", "weight_grams", "content"].forEach((ending) => { own(row, ending).value = own(like, ending).value; });
+    if (like) ["price", "cost_price", "weight_grams", "content"].forEach((ending) => { own(row, ending).value = own(like, ending).value; });
     return row;
   };
   const show = (row, isShown) => {

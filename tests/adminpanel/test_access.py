@@ -51,7 +51,7 @@ LOOKS = {
         "system",
         "climate",
     ),
-    *("products", "product_new", "product", "product_prices"),
+    *("products", "product_new", "product", "product_prices", "attention", "stock_value"),
     *("product_pictures", "category_picture"),
     *("categories", "category_new", "category", "category_order", "front_page", "product_stock"),
     *("menus", "menu", "front_block_new", "front_block", "front_page_rows"),

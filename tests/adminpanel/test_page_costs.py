@@ -27,6 +27,7 @@ from tests.factories import make_product, make_user, sign_in_staff
 # Every page: the session, the user, and two rounds of its own.
 USUAL = (8, 4)
 BOUNDS = {
+    "attention": (10, 3),  # a partition of each of six reasons
     "blocked_senders": (72, 4),  # sixteen partitions of addresses, and who blocked each of fifty
     "board": (20, 3),
     "brand": (28, 4),  # the names of those who saved the last twenty

@@ -73,7 +73,7 @@ TYPED: dict[str, st.SearchStrategy[str]] = {
     "tags": st.lists(WORDS, max_size=4).map(",".join),
     **dict.fromkeys(("active_from", "active_until"), MOMENTS),
     **dict.fromkeys(("length_mm", "width_mm", "height_mm", "weight_grams"), NUMBERS),
-    **dict.fromkeys(("price", "compare_at"), PRICES),
+    **dict.fromkeys(("price", "compare_at", "cost_price"), PRICES),
     "barcode": st.sampled_from(["", "4006381333931", "400-6381 333931", "4006381333931.0", "1"]),
     "status": st.sampled_from(["draft", "active", "Archived", "gone"]),
     "tax_class": st.sampled_from(["standard", "REDUCED", "none"]),

@@ -382,6 +382,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:bulk_change_new",
             "/staff/products/change/?product={product}&act=price",
             "admin",
+        "products that need attention": ShopPage(
+            "adminpanel:attention", "/staff/products/attention/", "admin"
+        ),
+        "stock value": ShopPage("adminpanel:stock_value", "/staff/stock/value/", "admin"),
             422,
         ),
         "a change of many, beforehand": ShopPage(

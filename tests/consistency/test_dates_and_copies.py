@@ -131,6 +131,8 @@ NO_COPIES = {
     *("top_searches", "search_clicks", "daily_visits", "live_minutes"),
     *("sensors", "sensordata"),
     "sensor_quarters",  # what each process has seen: a lowest and a highest that nothing else keeps apart
+    # Counted anew each night from all products; what was in stock last night nothing knows today.
+    *("stock_values", "products_needing_attention"),
     "daily_customers",  # an order whose person was erased since does not say any more which it was
     "carts_by_user",  # a person's role there is a copy, which nobody asks: people_by_cart decides
     "mails_by_person",  # nothing else says whom a mail to another mailbox names: there is nothing to compare it with

@@ -514,6 +514,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("sales", RowJob("analytics.operations.roll_up_day", listing("analytics.queries.list_changed_days", lambda found: [(each, 2**60) for each in found]))),
     ("visits", RowJob("analytics.roll_up.roll_up_hour", lambda _: VISIT_HOURS, find=find_from("visits", FIRST_HOUR), position=FIRST_HOUR)),
     ("popular", RowJob("catalogue.operations.set_popularity", make_popular, position=NOW - timedelta(days=3))),
+    ("product reports", RowJob("product_reports.operations.list_reasons", lambda patch: [each.product_id for each in make_products(patch)], lambda product, *_: product.product_id, (), position=NOW - timedelta(days=3))),
     ("old exports", RowJob("spreadsheets.operations.expire_export", make_exports)),
     ("incoming files", RowJob("catalogue.operations.picture_uploads.default_storage.get_modified_time", listing("catalogue.operations.picture_uploads.default_storage.listdir", lambda found: ([], [str(each) for each in found])), lambda path: UUID(path.rpartition("/")[2]), NOW)),
     ("test bank", RowJob("demo.testbank.jobs.post_webhook", make_webhooks, lambda url, _: url, True, lambda: list(not_accepted))),
@@ -533,6 +534,10 @@ OTHER_JOBS = {
     "uploads": "tests/adminpanel/catalogue/test_pictures.py has one that fails",
     "spreadsheets": "tests/spreadsheets/test_imports.py has files and rows that fail",
     "order days": "it deletes empty days by one statement each, which none of its rows can fail alone",
+    "book sums": "tests/books/test_books.py has a day that fails",
+    "books": "tests/books/test_orders.py has an order that fails",
+    "reconciliation": "tests/books/test_orders.py has an order that fails",
+    "customer segments": "it counts what it reads, and its rows are whole",
     "popular posts": "it counts the hours since its last run, which none of its rows can fail alone",
     "low stock mail": "it queues one text for a few of the staff",
 }

@@ -56,6 +56,7 @@ def stock_list(request: HttpRequest) -> HttpResponse:
         "next_query": selection.to_query(after=following) if following else "",
         "row_query": f"list=1&{selection.to_query()}",
         "wants_mail": bool(current_member(request).low_stock_mail),
+        "can_see_value": has_permission(current_member(request), "adminpanel.stock_value"),
     }
     status = 422 if form.is_refused else 200
     return render_page(request, "adminpanel/stock/stock.html", context, status=status)
