@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import count
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -35,7 +36,7 @@ def noon() -> datetime:
     return datetime(1990, 1, 1, 12, tzinfo=UTC) + timedelta(days=40 * next(_days))
 
 
-def line(number: int = 1, product_id: UUID | None = None, **more: int) -> SoldLine:
+def line(number: int = 1, product_id: UUID | None = None, **more: Any) -> SoldLine:
     given = {"units": 2, "gross": 2380, "net": 2000} | more
     return SoldLine(number, product_id or uuid4(), uuid4(), **given)
 
