@@ -160,14 +160,15 @@ def notes_from_rows(rows: Iterable[Row]) -> list[CustomerNote]:
     return sorted(found, key=lambda each: (each.written_at, each.note_id), reverse=True)
 
 
-def list_looks(staff_id: UUID, most: int) -> list[tuple[User, datetime]]:
-    """Return at most `most` customers whom a member of staff looked at in the last week, each with the time, latest first.
+def prefetch_looked_at(staff_id: UUID) -> PendingResult:
+    """Start reading the customers whom a member of staff looked at in the last week, for `looks_from_rows`."""
+    return LOOKS.start(staff_id=staff_id)
 
-    Erased customers are left out. Raises CassandraUnavailable.
-    """
-    rows = sorted(LOOKS.all(staff_id=staff_id), key=lambda row: row.looked_at, reverse=True)[:most]
-    people = get_users(row.user_id for row in rows)
-    return [(people[row.user_id], row.looked_at) for row in rows if row.user_id in people]
+
+def looks_from_rows(rows: Iterable[Row]) -> list[tuple[UUID, datetime]]:
+    """Return the ids of the customers in the rows of LOOKS, each with the time of the look, latest first."""
+    found = [(row.user_id, row.looked_at) for row in rows]
+    return sorted(found, key=lambda each: each[1], reverse=True)
 
 
 # N3: what a member wants to be told.

@@ -321,6 +321,14 @@ def count_returning_customers(now: datetime) -> str:
     return describe_count(ngettext("%(count)s day counted", "%(count)s days counted", days), days)
 
 
+def count_segments(now: datetime) -> str:
+    """Count the segments of customers."""
+    count = operations.count_customer_segments(now)
+    return describe_count(
+        ngettext("%(count)s customer in segments", "%(count)s customers in segments", count), count
+    )
+
+
 def go_on_with_bulk_changes(now: datetime) -> str:
     """Continue the bulk changes of orders, oldest first."""
     count = bulk_changes.STORE.go_on(now, MAX_CHANGED_AT_ONCE, bulk_changes.run_change)
@@ -343,6 +351,7 @@ JOBS = [
         idle_every=timedelta(minutes=2),
     ),
     Job("returning customers", timedelta(hours=1), count_returning_customers),
+    Job("customer segments", timedelta(days=1), count_segments),
     Job(
         EMAIL_PROOFS.job,
         timedelta(seconds=5),

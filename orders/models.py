@@ -167,6 +167,59 @@ class UserStats(Model):
     currency = columns.Text(primary_key=True)
     order_count = columns.Integer()  # orders that were not refunded in full
     total_spent = columns.BigInt()  # in minor units
+    # the last_order_at of the person's row in customers_by_last_order
+    listed_at = columns.DateTime(static=True)
+
+
+class CustomerByLastOrder(Model):
+    """Q11: the customers by their last paid order, the latest first; a copy of their sums.
+
+    Bound: a quarter of the members whose last paid order is of one month: 100,000 members make rows of 150 bytes, 4 MB.
+    Writer: orders.operations.user_stats. A new last order moves a person's row.
+    """
+
+    __table_name__ = "customers_by_last_order"
+    __partition_bytes__ = 5 * MB
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    month = columns.Date(partition_key=True)  # the first day of the last order's month, in UTC
+    shard = columns.Integer(partition_key=True)  # 0 to 3, by the person's id
+    last_order_at = columns.DateTime(primary_key=True, clustering_order="DESC")
+    user_id = columns.UUID(primary_key=True, clustering_order="DESC")
+    order_count = columns.Integer()  # orders that were not refunded in full, in all currencies
+    spent = columns.Map(columns.Text, columns.BigInt)  # minor units by currency
+    country = columns.Text()  # to which the last order was sent
+    tags = columns.Text()  # JSON: the tags of the person's paid orders, at most 20
+
+
+class CustomerMonth(Model):
+    """Q11: the months that have, or had, customers in the list by last order.
+
+    Bound: a row a month.
+    Writer: orders.operations.user_stats.
+    """
+
+    __table_name__ = "customer_months"
+    __partition_bytes__ = 50 * KB
+    __personal_data__ = None
+    shop = columns.Text(partition_key=True)
+    month = columns.Date(primary_key=True, clustering_order="DESC")
+
+
+class CustomerSegment(Model):
+    """Q11: how many customers each segment had when the worker last counted them.
+
+    Bound: a row for each segment of orders.customers.
+    Writer: orders.operations.customer_segments.
+    """
+
+    __table_name__ = "customer_segments"
+    __partition_bytes__ = 10 * KB
+    __personal_data__ = None
+    shop = columns.Text(partition_key=True)
+    segment = columns.Text(primary_key=True)
+    customer_count = columns.Integer()
+    spent_from = columns.BigInt()  # of the best tenth: the least amount, in minor units
+    counted_at = columns.DateTime()
 
 
 class PendingUserStats(Model):

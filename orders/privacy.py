@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from accounts import queries as accounts
 from cassandra_db import current_time
 from orders import operations, queries
+from orders.customers import find_listed_at, get_customer
 from orders.lifecycle.entities import Order
 from orders.lifecycle.parcels import Parcel
 from orders.lifecycle.payment_attempts import PaymentAttempt
@@ -35,7 +36,16 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
             {"orders": each.order_count, "spent": each.total_spent}
             for each in queries.stats_from_rows(queries.prefetch_user_stats(person.user_id).rows())
         ],
+        "in_the_list_of_customers": _list_entry(person.user_id),
     }
+
+
+def _list_entry(user_id: UUID) -> dict[str, Any] | None:
+    """Return a person's row in the list of customers, without the sums."""
+    listed = get_customer(user_id, find_listed_at(user_id))
+    if listed is None:
+        return None
+    return {"last_order": listed.last_order_at, "country": listed.country, "tags": listed.tags}
 
 
 def _claim_guest_orders(person: DataSubject) -> None:
@@ -160,7 +170,7 @@ def erase_personal_data(person: DataSubject, now: datetime) -> None:
     for order in (*found, *_unproved_orders(person)):
         operations.anonymize_order(_give_up_unproved(order, now), now)
     operations.delete_order_lists(person.user_id, _years(now))
-    operations.delete_user_stats(person.user_id)
+    operations.delete_user_stats(person.user_id, [order.placed_at for order in found])
 
 
 def _give_up_unproved(order: Order, now: datetime) -> Order:

@@ -246,7 +246,8 @@ USER_STATS = read(
 # Q11: the columns of an order from which a person's sums are computed.
 PAID = read(
     "Q11",
-    "SELECT user_id, currency, captured, refunded FROM orders WHERE order_id = :order_id LIMIT 1",
+    """SELECT user_id, currency, captured, refunded, placed_at, country, tags FROM orders
+       WHERE order_id = :order_id LIMIT 1""",
     consistency=QUORUM,
 )
 PENDING_USER_STATS = read(
@@ -254,6 +255,7 @@ PENDING_USER_STATS = read(
     "SELECT minute, user_id, written FROM pending_user_stats_by_minute WHERE minute = :minute",
 )
 _ORDERS_AT_ONCE = 100
+MAX_CUSTOMER_TAGS = 20
 
 
 @dataclass(frozen=True)
@@ -269,19 +271,36 @@ def prefetch_user_stats(user_id: UUID) -> PendingResult:
     return USER_STATS.start(user_id=user_id)
 
 
+@dataclass(frozen=True)
+class PaidOrders:
+    """What a person's paid orders add up to. `sums` has the number and the amount in minor units, by currency.
+
+    `paid_at` says when these orders were placed, the latest first; `country` is that of the latest. `tags` are those of all, at
+    most MAX_CUSTOMER_TAGS.
+    """
+
+    sums: Mapping[str, tuple[int, int]]
+    paid_at: tuple[datetime, ...] = ()
+    country: str = ""
+    tags: tuple[str, ...] = ()
+
+
 def stats_from_rows(rows: Iterable[Row]) -> list[UserStats]:
     """Return a person's sums, one for each currency."""
     return [
-        UserStats(row.order_count, from_minor_units(row.total_spent, row.currency)) for row in rows
+        UserStats(row.order_count, from_minor_units(row.total_spent, row.currency))
+        for row in rows
+        if row.currency
     ]
 
 
-def compute_user_stats(user_id: UUID) -> dict[str, tuple[int, int]]:
-    """Return a person's number of paid orders and the amount spent, in minor units, by currency, read from the orders.
+def compute_user_stats(user_id: UUID) -> PaidOrders:
+    """Return what a person's paid orders add up to, read from the orders. `sums` has none that were refunded in full.
 
-    Fully refunded orders do not count. Raises CassandraUnavailable.
+    Raises CassandraUnavailable.
     """
     sums: dict[str, tuple[int, int]] = {}
+    paid = []
     for listed in list_orders_by_year(user_id, list_order_years(user_id)).values():
         for start in range(0, len(listed), _ORDERS_AT_ONCE):
             reading = [
@@ -289,11 +308,20 @@ def compute_user_stats(user_id: UUID) -> dict[str, tuple[int, int]]:
                 for each in listed[start : start + _ORDERS_AT_ONCE]
             ]
             for row in (pending.one() for pending in reading):
-                spent = (row.captured or 0) - (row.refunded or 0) if row else 0
-                if row and row.user_id == user_id and spent > 0:
+                if not row or row.user_id != user_id or not row.captured:
+                    continue
+                paid.append(row)
+                if (spent := row.captured - (row.refunded or 0)) > 0:
                     count, total = sums.get(row.currency, (0, 0))
                     sums[row.currency] = count + 1, total + spent
-    return sums
+    paid.sort(key=lambda row: row.placed_at, reverse=True)
+    tags = dict.fromkeys(tag for row in paid for tag in sorted(row.tags or ()))
+    return PaidOrders(
+        sums,
+        tuple(row.placed_at for row in paid),
+        paid[0].country if paid else "",
+        tuple(tags)[:MAX_CUSTOMER_TAGS],
+    )
 
 
 _FIRST_ID = UUID(int=0)

@@ -1,20 +1,96 @@
-"""The forms on a customer's page: add a note, block or unblock the customer, delete the account."""
+"""The filter of the list of customers, and the forms on a customer's page: note, block, unblock, delete the account."""
 
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
 from django import forms
+from django.conf import settings
+from django.http import QueryDict
+from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from moneyed import Money
 
-from adminpanel.forms import note_field
+from adminpanel.forms import day_input, decimal_field, note_field, short_input
 from jobs.minutes import parse_moment
 from mail.addresses import email_key
 from mail.forms import email_field
-from web.forms import Form
+from orders.customers import CustomerFilter
+from pricing.delivery import list_delivery_countries
+from pricing.delivery_settings import country_name
+from pricing.money import to_minor_units
+from web.days import validate_shop_day
+from web.forms import FilterForm, Form
 
 MAX_REASON = 500
+MAX_SPENT, MAX_ORDERS = 10**9, 10**6
+
+
+def _count_field(label: str) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        required=False,
+        min_value=0,
+        max_value=MAX_ORDERS,
+        widget=short_input(inputmode="numeric"),
+    )
+
+
+def _day_field(label: str) -> forms.DateField:
+    return forms.DateField(
+        label=label, required=False, widget=day_input(), validators=[validate_shop_day]
+    )
+
+
+class CustomerFilterForm(FilterForm):
+    """The form that filters the list of customers."""
+
+    country = forms.ChoiceField(label=gettext_lazy("Country"), required=False)
+    tag = forms.CharField(label=gettext_lazy("Order tag"), required=False, max_length=40)
+    spent_from = decimal_field(gettext_lazy("Spent from"), least="0", most=MAX_SPENT)
+    spent_to = decimal_field(gettext_lazy("Spent up to"), least="0", most=MAX_SPENT)
+    orders_from = _count_field(gettext_lazy("Orders from"))
+    orders_to = _count_field(gettext_lazy("Orders up to"))
+    first_day = _day_field(gettext_lazy("Last order from"))
+    last_day = _day_field(gettext_lazy("Last order until"))
+
+    def __init__(self, data: QueryDict) -> None:
+        super().__init__(data, auto_id="filter-%s")
+        self.fields["country"].choices = [  # type: ignore[attr-defined]
+            ("", _("All")),
+            *((code, country_name(code)) for code in list_delivery_countries()),
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Refuses ranges that run backwards, and days in the future."""
+        clean: dict[str, Any] = super().clean() or {}
+        for first, last, text in (
+            ("spent_from", "spent_to", _("Enter an amount that is not below the first")),
+            ("orders_from", "orders_to", _("Enter a number that is not below the first")),
+            ("first_day", "last_day", _("Enter a day that is not before the first")),
+        ):
+            low, high = clean.get(first), clean.get(last)
+            if low is not None and high is not None and high < low:
+                self.add_error(last, text)
+        if (first_day := clean.get("first_day")) and first_day > localdate():
+            self.add_error("first_day", _("Enter a day that is not in the future"))
+        return clean
+
+    def build_filter(self) -> CustomerFilter:
+        """Return the filter. Do not call this if the form `is_refused`."""
+        self.is_valid()
+        values = {name: value for name, value in self.cleaned_data.items() if value is not None}
+        for name in ("spent_from", "spent_to"):
+            if name in values:
+                values[name] = to_minor_units(Money(values[name], settings.CURRENCY))
+        return CustomerFilter(**values)
+
+
+class CustomerFileForm(Form):
+    """The form that starts a file of the listed customers. The page makes its id: a file is made only once."""
+
+    file_id = forms.UUIDField(widget=forms.HiddenInput)
 
 
 class CustomerNoteForm(Form):

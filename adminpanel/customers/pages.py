@@ -25,8 +25,8 @@ from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
 from web.types import StrOrPromise
 
-# Upper bounds: the recently viewed customers in the list, the mails on a page, a guest's orders.
-MAX_LISTED, MAX_MAILS, MAX_GUEST_ORDERS = 50, 20, 50
+# Upper bounds: the mails on a page, a guest's orders.
+MAX_MAILS, MAX_GUEST_ORDERS = 20, 50
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,11 @@ class PaperForm(Form):
     def __init__(self, total: int, role: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.total = total
-        kinds = list_order_files(role).values()
-        self.fields["kind"].choices = [(each.name, each.label) for each in kinds]  # type: ignore[attr-defined]
+        self.fields["kind"].choices = [  # type: ignore[attr-defined]
+            (each.name, each.label)
+            for each in list_order_files(role).values()
+            if not each.is_of_customers
+        ]
 
     def clean_kind(self) -> str:
         """Return the kind of paper or table. Raises ValidationError if the paper would have too many orders."""

@@ -34,6 +34,7 @@ def list_kinds(total: int, chosen: str, role: str) -> list[KindLine]:
             each, -(-total // each.orders_a_page) if each.orders_a_page else 0, each.name == chosen
         )
         for each in list_order_files(role).values()
+        if not each.is_of_customers
     ]
 
 
@@ -70,7 +71,7 @@ def can_be_fetched(task: SpreadsheetTask, now: datetime) -> bool:
 
 def needs_code(kind: OrderFile, orders: int) -> bool:
     """Return whether a file of this kind, with this many orders, asks for a second-factor code."""
-    return kind.is_personal and orders > MAX_WITHOUT_CODE
+    return kind.is_of_customers or (kind.is_personal and orders > MAX_WITHOUT_CODE)
 
 
 def file_id_of(form_id: UUID, kind: str, selection: list[tuple[str, str]]) -> UUID:

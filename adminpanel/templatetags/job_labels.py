@@ -14,9 +14,12 @@ LABELS = {
     "attachments": gettext_lazy("Message attachments"),
     "bulk changes": gettext_lazy("Bulk edits of products"),
     "bulk changes of orders": gettext_lazy("Bulk edits of orders"),
+    "book sums": gettext_lazy("Sums of the books"),
+    "books": gettext_lazy("Closing of the books"),
     "carts": gettext_lazy("Removal of stale carts"),
     "catalogue schedule": gettext_lazy("Scheduled prices and products"),
     "categories": gettext_lazy("Category changes"),
+    "customer segments": gettext_lazy("Customer segments"),
     "customer sums": gettext_lazy("Customer totals"),
     "digests": gettext_lazy("Daily notification emails"),
     "emptied labels": gettext_lazy("Emptying of labels"),
@@ -32,11 +35,11 @@ LABELS = {
     "old exports": gettext_lazy("Removal of old exports"),
     "order days": gettext_lazy("Clean-up of board days"),
     "popular": gettext_lazy("Popular products"),
+    "product reports": gettext_lazy("Stock value and products that need attention"),
+    "reconciliation": gettext_lazy("Reconciliation of payments"),
     "spreadsheets": gettext_lazy("Imports and exports"),
     "uploads": gettext_lazy("Picture uploads"),
 }
-    "product reports": gettext_lazy("Stock value and products that need attention"),
-    "reconciliation": gettext_lazy("Reconciliation of payments"),
 
 
 @register.filter

@@ -14,6 +14,7 @@ from orders.operations.board_counts import count_board_orders, recount_column
 from orders.operations.changes import change_order, compute_change_refund
 from orders.operations.confirmation import confirm_email, reject_order, resend_confirmation_mail
 from orders.operations.copies import delete_empty_days, write_copies
+from orders.operations.customer_segments import count_customer_segments
 from orders.operations.effects import apply_effects, ensure_bought_items_removed, transition_order
 from orders.operations.erasure import anonymize_order, delete_order_lists
 from orders.operations.expiry import expire_order
@@ -64,6 +65,6 @@ from orders.operations.returns import (
 )
 from orders.operations.tags import change_tags
 from orders.operations.transitions import add_note
-from orders.operations.user_stats import count_user_stats, delete_user_stats
+from orders.operations.user_stats import count_user_stats, delete_user_stats, unlist_customer
 from orders.operations.webhooks import process_webhook
 from orders.operations.withdrawals import record_withdrawal

@@ -1,12 +1,15 @@
-"""The kinds of files of orders: papers for the warehouse, and CSV tables. They contain addresses, so they are stored encrypted.
+"""The kinds of files of orders, papers for the warehouse and CSV tables, and the table of customers.
+
+They contain addresses, so they are stored encrypted.
 
 The worker writes lines of text for some orders at a time. A finished table consists of these lines; a paper is drawn from the
 lines.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -16,10 +19,17 @@ from moneyed import Money
 
 from accounts.roles import MONEY_STAFF, ORDER_STAFF, is_allowed
 from inventory.queries import get_places
+from orders.board import OrderFilter, iterate_orders
 from orders.lifecycle import parcels
 from orders.lifecycle.entities import Order
 from orders.lifecycle.items import Item
 from orders.lifecycle.states import CLOSED, CONFIRMED
+from orders.papers.customer_rows import (
+    COLUMNS,
+    find_customer_ids,
+    list_customer_lines,
+    read_customers,
+)
 from orders.queries import items_from_rows, order_from_rows, prefetch_items, prefetch_order
 from web.types import StrOrPromise
 
@@ -32,35 +42,45 @@ Lines = Iterator[list[str]]
 OrderItems = Iterable[tuple[Order, tuple[Item, ...]]]
 
 
+def _read_orders(order_ids: Sequence[UUID]) -> OrderItems:
+    reading = [(prefetch_order(each), prefetch_items(each)) for each in order_ids]
+    for order_rows, item_rows in reading:
+        if order := order_from_rows(order_rows.rows()):
+            yield order, items_from_rows(order, item_rows.rows())
+
+
+def _find_order_ids(texts: Mapping[str, str]) -> Iterator[UUID]:
+    return (order.order_id for order in iterate_orders(OrderFilter.from_dict(texts)))
+
+
 @dataclass(frozen=True)
 class OrderFile:
     """A kind of file of orders. `draw` makes a paper of all lines; without `draw`, the file is a table of them.
 
-    `roles` may make and fetch it. `is_personal` says whether it contains names and addresses.
+    `roles` may make and fetch it. `is_personal` says whether it contains names and addresses. `list_lines` gets what `read`
+    returns for some ids; `find_ids` returns the ids that a filter finds, given as texts.
     """
 
     name: str
     label: StrOrPromise
     help: StrOrPromise
     format: str
-    list_lines: Callable[[OrderItems], Lines]
+    list_lines: Callable[[Any], Lines]
     head: list[str]
     draw: Callable[[Lines, datetime], bytes] | None = None
     orders_a_page: int = 0  # 0 if unknown
     roles: tuple[str, ...] = ORDER_STAFF
     is_personal: bool = True
+    is_of_customers: bool = (
+        False  # it is made from the list of customers, and always asks for a code
+    )
+    read: Callable[[Sequence[UUID]], Iterable[Any]] = _read_orders
+    find_ids: Callable[[Mapping[str, str]], Iterator[UUID]] = _find_order_ids
 
-    def iterate_lines(self, order_ids: Sequence[UUID]) -> Lines:
-        """Yield the file's lines for these orders, without missing ones. Raises CassandraUnavailable."""
-        for first in range(0, len(order_ids), _AT_ONCE):
-            yield from self.list_lines(_read_orders(order_ids[first : first + _AT_ONCE]))
-
-
-def _read_orders(order_ids: Sequence[UUID]) -> OrderItems:
-    reading = [(prefetch_order(each), prefetch_items(each)) for each in order_ids]
-    for order_rows, item_rows in reading:
-        if order := order_from_rows(order_rows.rows()):
-            yield order, items_from_rows(order, item_rows.rows())
+    def iterate_lines(self, ids: Sequence[UUID]) -> Lines:
+        """Yield the file's lines for these orders or customers, without missing ones. Raises CassandraUnavailable."""
+        for first in range(0, len(ids), _AT_ONCE):
+            yield from self.list_lines(self.read(ids[first : first + _AT_ONCE]))
 
 
 def _pick_lines(found: OrderItems) -> Lines:
@@ -338,6 +358,18 @@ ORDER_FILES = {
             _item_rows,
             list(_ITEM_COLUMNS),
             is_personal=False,
+        ),
+        OrderFile(
+            "customers",
+            gettext_lazy("Customers as CSV"),
+            gettext_lazy("A line for each customer, with their sums."),
+            CSV,
+            list_customer_lines,
+            list(COLUMNS),
+            roles=("support",),
+            is_of_customers=True,
+            read=read_customers,
+            find_ids=find_customer_ids,
         ),
     )
 }

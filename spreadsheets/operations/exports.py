@@ -16,7 +16,8 @@ from django.utils.translation import gettext as _
 from cassandra_db import SEND_AGAIN, applied_if, conditional_write
 from catalogue.entities import Product
 from catalogue.queries import get_products, guard_product, iterate_products_of_part
-from orders.board import OrderFilter, iterate_orders
+from orders.board import OrderFilter
+from orders.customers import CustomerFilter
 from orders.papers.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, OrderFile
 from spreadsheets import entities, queries
 from spreadsheets.entities import SpreadsheetTask
@@ -60,18 +61,19 @@ def start_export(
 def start_order_file(
     task_id: UUID,
     kind: OrderFile,
-    chosen: Sequence[UUID] | OrderFilter,
+    chosen: Sequence[UUID] | OrderFilter | CustomerFilter,
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Start a file of orders: the `chosen` orders, or the orders that a filter finds when the worker runs. Return its task.
+    """Start a file of the `chosen` orders, or of the orders or customers that a filter finds when the worker runs. Return its task.
 
     If a task with this id exists, it is returned. Raises ValueError for a printed file of more than MAX_PRINTED_ORDERS. Also
     raises CassandraUnavailable and OSError.
     """
-    if kind.draw and (isinstance(chosen, OrderFilter) or len(chosen) > MAX_PRINTED_ORDERS):
+    is_filter = isinstance(chosen, OrderFilter | CustomerFilter)
+    if kind.draw and (is_filter or len(chosen) > MAX_PRINTED_ORDERS):
         raise ValueError("too many orders for a paper")
-    if isinstance(chosen, OrderFilter):
+    if isinstance(chosen, OrderFilter | CustomerFilter):
         content, total = json.dumps(chosen.to_dict()).encode(), 0
     else:
         content, total = b"".join(each.bytes for each in chosen), len(chosen)
@@ -110,7 +112,7 @@ def _start_writing(
 def write_on(task: SpreadsheetTask, most: int) -> int:
     """Write further parts of an export, about `most` rows; return how many. After the last part the export can be fetched."""
     if task.stored_as and not task.total:
-        return _count_orders(task)
+        return _count_found(task)
     done, count = task.handled, 0
     try:
         with ExitStack() as stack:
@@ -131,21 +133,21 @@ def write_on(task: SpreadsheetTask, most: int) -> int:
     return max(count, 1)
 
 
-def _count_orders(task: SpreadsheetTask) -> int:
-    """Replace a filter by the ids of the orders that it finds now, so that each run continues the same list."""
+def _count_found(task: SpreadsheetTask) -> int:
+    """Replace a filter by the ids of what it finds now, so that each run continues the same list."""
     try:
         with open_stored(task.stored_as) as file:
-            chosen = OrderFilter.from_dict(json.load(file))
+            found = ORDER_FILES[task.layout].find_ids(json.load(file))
     except FileRefused as refused:
         current = queries.get_task(task.task_id)
         if current and current.stored_as != task.stored_as:
             return 0  # another process has counted the orders in the meantime
         end_task(task, entities.REFUSED, str(refused))
         return 0
-    ids = file_of(row.order_id.bytes for row in iterate_orders(chosen))
+    ids = file_of(each.bytes for each in found)
     total = ids.size // _ID_BYTES
     if not total:
-        end_task(task, entities.REFUSED, _("No order matches the filter any more."))
+        end_task(task, entities.REFUSED, _("Nothing matches the filter any more."))
         return 1
     stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", ids)
     outcome = NOTE_COUNTED.apply(

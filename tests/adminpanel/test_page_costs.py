@@ -33,22 +33,24 @@ BOUNDS = {
     "brand": (28, 4),  # the names of those who saved the last twenty
     "bulk_changes": (58, 4),  # the names of those who started each of the fifty
     "customer": (12, 4),
+    "customers": (50, 5),  # the people of 25 rows and of ten looks, and a month's four partitions
     "front_page_rows": (10, 4),
     "home": (9, 3),  # one round of its own
     "log": (90, 4),  # who acted in forty entries, and on whom
     "mails": (50, 3),  # a partition of each of 30 days, and 16 of addresses
+    "open_invoices": (20, 3),  # sixteen partitions
     "order_changes": (58, 4),
     "order": (14, 6),  # the order leads to its customer, and to that customer's other orders
     "papers": (58, 4),
     "person": (8, 6),
     "promotions": (30, 5),  # and what each code has taken off
     "products": (60, 6),  # two for each of 25 rows
+    "sales": (30, 4),  # days and customers of three periods, each in two or three months
     "searches": (40, 3),  # a partition of each of 30 days
     "spreadsheets": (56, 4),  # the names of those who started each of the fifty
     "stock": (110, 4),  # two for each of fifty rows
     "system": (64, 3),  # a lease of each job
     "visits": (72, 3),  # two partitions of each of 30 days
-    "sales": (30, 4),  # days and customers of three periods, each in two or three months
     "worker": (
         460,
         11,

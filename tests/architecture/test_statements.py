@@ -107,6 +107,7 @@ CQL_ELSEWHERE = {
     "conversations/viewers.py": _STORE,
     "jobs/leases.py": _STORE,
     "orders/board_queries.py": "the reads of the board, split from queries.py by its length",
+    "orders/customers.py": "the reads of the list of customers, split from queries.py by its length",
     "orders/search.py": "what staff type: its two reads stand beside what they are made into",
     "orders/viewers.py": _STORE,
     "posts/comment_queries.py": "the reads of comments, split from queries.py by their length",

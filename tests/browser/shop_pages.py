@@ -301,6 +301,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "draft order": ShopPage("adminpanel:draft", "/staff/drafts/{draft}/?q=mug", "admin"),
         "customers": ShopPage("adminpanel:customers", "/staff/customers/", "admin"),
+        "customers that a filter finds": ShopPage(
+            "adminpanel:customers", "/staff/customers/?orders_from=1&spent_from=5", "admin"
+        ),
         "customer": ShopPage("adminpanel:customer", "/staff/customers/{ann}/", "admin"),
         "second factor": ShopPage(
             "adminpanel:second_factor", "/staff/second-factor/", "not passed"
@@ -314,12 +317,12 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "person": ShopPage("adminpanel:person", "/staff/people/{ann}/", "admin"),
         "audit log": ShopPage("adminpanel:log", "/staff/log/", "admin"),
         "sales": ShopPage("adminpanel:sales", "/staff/sales/", "admin"),
+        "sales by product": ShopPage(
+            "adminpanel:sales", "/staff/sales/?by=product&period=last_90", "admin"
+        ),
         "reviews that wait": ShopPage("adminpanel:reviews", "/staff/reviews/", "admin"),
         "a review that waits": ShopPage(
             "adminpanel:review", "/staff/reviews/{product}/{ann}/", "admin"
-        ),
-        "sales by product": ShopPage(
-            "adminpanel:sales", "/staff/sales/?by=product&period=last_90", "admin"
         ),
         "a question": ShopPage(
             "adminpanel:question",
@@ -363,6 +366,11 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "live": ShopPage("adminpanel:live", "/staff/live/", "admin"),
         "visits": ShopPage("adminpanel:visits", "/staff/visits/", "admin"),
         "searches": ShopPage("adminpanel:searches", "/staff/searches/", "admin"),
+        "books": ShopPage("adminpanel:books", "/staff/books/", "admin"),
+        "books, refused": ShopPage(
+            "adminpanel:books", "/staff/books/?month=odd", "admin", 422
+        ),
+        "open invoices": ShopPage("adminpanel:open_invoices", "/staff/books/open/", "admin"),
         "failed mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
         "mails, refused": ShopPage(
             "adminpanel:mail_allow", "/staff/mail/allow/", "admin", 422, _NOTHING
@@ -374,6 +382,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "climate": ShopPage("adminpanel:climate", "/staff/climate/", "admin"),
         "system": ShopPage("adminpanel:system", "/staff/system/", "admin"),
         "products": ShopPage("adminpanel:products", "/staff/products/", "admin"),
+        "products that need attention": ShopPage(
+            "adminpanel:attention", "/staff/products/attention/", "admin"
+        ),
+        "stock value": ShopPage("adminpanel:stock_value", "/staff/stock/value/", "admin"),
         "no products found": ShopPage("adminpanel:products", "/staff/products/?q=zzzzzz", "admin"),
         "a change of many": ShopPage(
             "adminpanel:bulk_change_new", "/staff/products/change/?product={product}", "admin"
@@ -382,10 +394,6 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:bulk_change_new",
             "/staff/products/change/?product={product}&act=price",
             "admin",
-        "products that need attention": ShopPage(
-            "adminpanel:attention", "/staff/products/attention/", "admin"
-        ),
-        "stock value": ShopPage("adminpanel:stock_value", "/staff/stock/value/", "admin"),
             422,
         ),
         "a change of many, beforehand": ShopPage(
@@ -636,7 +644,7 @@ _STAFF_ACTIONS = (
     ),
     *("draft_send", "draft_order", "draft_delete"),
     *("customer_find", "customer_note", "customer_block", "customer_unblock"),
-    *("customer_export", "customer_erase"),
+    *("customer_export", "customer_erase", "customers_export"),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_end", "promotion_resume", "delivery_method_remove"),
     *("mail_text_test", "mail_text_reset", "brand_restore"),

@@ -57,8 +57,9 @@ RULES_BY_COPY = {
     "tracking_numbers": "I32",
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
     "daily_sales_by_dimension": "I52",
+    **dict.fromkeys(("book_entries", "book_sums", "open_invoices"), "I53"),
     "users_by_email": "I8",
-    "user_stats": "I35",
+    **dict.fromkeys(("user_stats", "customers_by_last_order"), "I35"),
     **dict.fromkeys(
         ("reviews_by_product", "reviews_by_user", "reviews_to_moderate", "moderation_days"), "I38"
     ),
@@ -130,9 +131,13 @@ NO_COPIES = {
     *("events", "visitor_salts", "hourly_visits", "product_views", "top_products"),
     *("top_searches", "search_clicks", "daily_visits", "live_minutes"),
     *("sensors", "sensordata"),
-    "sensor_quarters",  # what each process has seen: a lowest and a highest that nothing else keeps apart
     # Counted anew each night from all products; what was in stock last night nothing knows today.
     *("stock_values", "products_needing_attention"),
+    "sensor_quarters",  # what each process has seen: a lowest and a highest that nothing else keeps apart
+    *("late_book_entries", "book_months", "pending_book_days_by_minute"),
+    "book_differences",  # compared anew each night, with the time of the comparison
+    "customer_months",  # it only says where to look for rows of customers_by_last_order
+    "customer_segments",  # counted anew each night, with the time of the count
     "daily_customers",  # an order whose person was erased since does not say any more which it was
     "carts_by_user",  # a person's role there is a copy, which nobody asks: people_by_cart decides
     "mails_by_person",  # nothing else says whom a mail to another mailbox names: there is nothing to compare it with

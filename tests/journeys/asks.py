@@ -398,6 +398,7 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "checkout:delivery": [ask({"checkout": "{forged}", "delivery": "standard", "payment": "card"})],
     "checkout:review": [ask({"checkout": "{forged}", "email": "eve@example.com"})],
     "adminpanel:customer_find": [ask({"email": "{email}"})],
+    "adminpanel:customers_export": [ask({"file_id": ""})],
     "adminpanel:person_find": [ask({"email": "{email}"})],
     "adminpanel:category_new": [ask({"name": "", "parent": "{category}"})],
     "adminpanel:category_move": [ask({"up": "{category}"})],

@@ -10,15 +10,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
-from accounts import operations, queries
+from accounts import operations
 from accounts.access import current_member, note_changes, staff_required
 from accounts.errors import BlockChanged, BlockRefused, NoSuchUser, TooManyNotes
 from accounts.looks import prefetch_looks
 from accounts.personal_data_file import answer_with_personal_data
 from adminpanel.code_again import confirm_by_code
 from adminpanel.customers.forms import BlockForm, CustomerNoteForm, EraseForm, UnblockForm
-from adminpanel.customers.pages import MAX_LISTED, get_customer_page, list_guest_orders
-from adminpanel.forms import EmailForm
+from adminpanel.customers.pages import get_customer_page
 from adminpanel.names import get_user_or_404
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
@@ -28,37 +27,6 @@ from web.forms import Form
 from web.rendering import render_page
 
 CUSTOMER_STAFF = ("support",)
-
-
-@staff_required(CUSTOMER_STAFF)
-@require_safe
-def customer_list(request: HttpRequest) -> HttpResponse:
-    """List the customers that the user viewed most recently. A form finds other customers."""
-    return _render_list(request, EmailForm())
-
-
-@staff_required(CUSTOMER_STAFF)
-@post_only("adminpanel:customers")
-def find_customer(request: HttpRequest) -> HttpResponse:
-    """Find a customer, or a guest's orders, by an email address. A POST keeps the address out of URLs."""
-    form = EmailForm(request.POST)
-    if not form.is_valid():
-        return _render_list(request, form, status=422)
-    email = form.cleaned_data["email"]
-    if found := queries.find_user_by_email(email):
-        return redirect("adminpanel:customer", found.pk)
-    if orders := list_guest_orders(email):
-        return _render_list(request, form, guest_email=email, guest_orders=orders)
-    form.add_error("email", _("No account and no order has this email address."))
-    return _render_list(request, form, status=422)
-
-
-def _render_list(
-    request: HttpRequest, form: EmailForm, *, status: int = 200, **more: Any
-) -> HttpResponse:
-    looks = queries.list_looks(current_member(request).pk, MAX_LISTED)
-    context = {"looks": looks, "form": form, **more}
-    return render_page(request, "adminpanel/customers/customers.html", context, status=status)
 
 
 @staff_required(CUSTOMER_STAFF)
