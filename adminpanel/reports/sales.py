@@ -91,19 +91,17 @@ class SalesSelection:
 
 @dataclass(frozen=True)
 class SalesLine:
-    """A row of the table: the sales of a span of days, an hour or a key, and those of the periods to compare with."""
+    """A row of the table: a span of days, an hour or a key. `sales` are of the period, the previous one and the year before."""
 
     name: str
-    now: Sales
-    previous: Sales
-    year_before: Sales
+    sales: Sequence[Sales]
     share: float | None = None  # of all sales, in per cent
     label: str = ""  # the short name in a chart
     day: date | None = None  # the first one of a span
 
     @property
-    def sales(self) -> tuple[Sales, Sales, Sales]:
-        return self.now, self.previous, self.year_before
+    def now(self) -> Sales:
+        return self.sales[0]
 
     @property
     def compared(self) -> list[Comparison]:
@@ -206,7 +204,7 @@ def get_sales_report(selection: SalesSelection) -> SalesReport:
     if selection.by == "category":
         prefetch_categories()
     found, currencies = _collect(selection, [_start(selection, each) for each in selection.periods])
-    total = SalesLine(_("All sales"), *(each.sum_days(*each.period) for each in found))
+    total = SalesLine(_("All sales"), [each.sum_days(*each.period) for each in found])
     spans: tuple[SalesLine, ...] = ()
     spans_by = selection.by
     if selection.by in ("day", "week", "month"):
@@ -278,9 +276,11 @@ def _list_spans(found: Sequence[_PeriodSales], by: str) -> Iterator[SalesLine]:
     for first, last in list_spans(*now.period, by):
         yield SalesLine(
             _name_span(first, last),
-            now.sum_days(first, last),
-            previous.sum_days(first + shift, last + shift),
-            earlier.sum_days(*year_before(first, last)),
+            [
+                now.sum_days(first, last),
+                previous.sum_days(first + shift, last + shift),
+                earlier.sum_days(*year_before(first, last)),
+            ],
             label=date_format(first, "M Y" if by == "month" else "j M"),
             day=first,
         )
@@ -295,8 +295,8 @@ def _name_span(first: date, last: date) -> str:
 
 def _list_hours(found: Sequence[_PeriodSales]) -> Iterator[SalesLine]:
     for hour in range(24):
-        sales = (each.sum_keys([f"{hour:02}"]) for each in found)
-        yield SalesLine(f"{hour:02}:00 – {hour:02}:59", *sales, label=f"{hour}:00")
+        sales = [each.sum_keys([f"{hour:02}"]) for each in found]
+        yield SalesLine(f"{hour:02}:00 – {hour:02}:59", sales, label=f"{hour}:00")
 
 
 def _list_best(found: Sequence[_PeriodSales], by: str, total: SalesLine) -> Iterator[SalesLine]:
@@ -306,10 +306,14 @@ def _list_best(found: Sequence[_PeriodSales], by: str, total: SalesLine) -> Iter
         return [-each.keys.get(key, Figures()).gross for each in found], key
 
     keys = sorted({key for each in found for key in each.keys} - {OTHERS}, key=rank)
-    yield from _list_keys(found, by, keys[:MAX_ROWS], total)
-    # A category's sales also count above it, so a sum of categories would say nothing.
-    others = [] if by == "category" else [*keys[MAX_ROWS:], OTHERS]
-    line = SalesLine(_("All others"), *(each.sum_keys(others) for each in found))
+    lines = list(_list_keys(found, by, keys[:MAX_ROWS], total))
+    if by == "category":
+        # Below the category above it, in which its sales count, too. So a sum of the others would say nothing.
+        yield from sorted(lines, key=lambda line: line.name)
+        return
+    yield from lines
+    others = [*keys[MAX_ROWS:], OTHERS]
+    line = SalesLine(_("All others"), [each.sum_keys(others) for each in found])
     if line.has_orders:
         yield line
 
@@ -319,24 +323,18 @@ def _list_keys(
 ) -> Iterator[SalesLine]:
     names, sold = name_keys(by, keys), total.now.figures.gross
     for key in keys:
-        now, previous, earlier = (each.sum_keys([key]) for each in found)
-        share = 100 * now.figures.gross / sold if sold else None
-        yield SalesLine(names[key], now, previous, earlier, share)
+        sales = [each.sum_keys([key]) for each in found]
+        share = 100 * sales[0].figures.gross / sold if sold else None
+        yield SalesLine(names[key], sales, share)
 
 
 def _draw(lines: Sequence[SalesLine], by: str, currency: str) -> Chart:
-    def amount(sales: Sales) -> float:
-        return float(sales.gross.amount)
-
-    points = [
-        Point(
-            line.label,
-            f"{line.name}: {format_money(line.now.gross)}",
-            amount(line.now),
-            _("Previous period: %(amount)s") % {"amount": format_money(line.previous.gross)},
-            amount(line.previous),
-        )
-        for line in lines
-    ]
+    points = []
+    for line in lines:
+        now, previous = (each.gross for each in line.sales[:2])
+        text = f"{line.name}: {format_money(now)}"
+        detail = _("Previous period: %(amount)s") % {"amount": format_money(previous)}
+        amounts = float(now.amount), float(previous.amount)
+        points.append(Point(line.label, text, amounts[0], detail, amounts[1]))
     title = CHART_TITLES[by] % {"currency": currency}
     return make_chart("sold", title, points, _("Previous period"))

@@ -33,7 +33,7 @@ def _cells(line: SalesLine) -> list[object]:
         "" if now.returning_orders is None else now.returning_orders,
         *(
             cell
-            for each in (line.previous, line.year_before)
+            for each in line.sales[1:]
             for cell in (each.gross.amount, _number(percent_change(now.gross, each.gross)))
         ),
     ]

@@ -48,12 +48,9 @@ def _name_products(keys: Sequence[str]) -> dict[str, str]:
     for key, (product_id, *variant_ids) in ids.items():
         product = products.get(product_id)
         found[key] = product.name if product else _("Deleted product")
-        for variant in filter(
-            None, (product and product.get_variant(each) for each in variant_ids)
-        ):
-            found[key] += (
-                f", {variant.label} ({variant.sku})" if variant.label else f" ({variant.sku})"
-            )
+        variant = product.get_variant(variant_ids[0]) if product and variant_ids else None
+        if variant:
+            found[key] += f", {variant.label}" * bool(variant.label) + f" ({variant.sku})"
     return found
 
 
