@@ -22,12 +22,13 @@ from pricing.delivery_settings import country_name
 from pricing.money import to_minor_units
 from web.days import validate_shop_day
 from web.forms import FilterForm, Form
+from web.types import StrOrPromise
 
 MAX_REASON = 500
 MAX_SPENT, MAX_ORDERS = 10**9, 10**6
 
 
-def _count_field(label: str) -> forms.IntegerField:
+def _count_field(label: StrOrPromise) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         required=False,
@@ -37,7 +38,7 @@ def _count_field(label: str) -> forms.IntegerField:
     )
 
 
-def _day_field(label: str) -> forms.DateField:
+def _day_field(label: StrOrPromise) -> forms.DateField:
     return forms.DateField(
         label=label, required=False, widget=day_input(), validators=[validate_shop_day]
     )

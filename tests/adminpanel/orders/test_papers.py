@@ -159,8 +159,11 @@ def test_s106_a_code_is_asked_before_many_names_and_addresses_go_out(
     will: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     personal = {name for name, kind in ORDER_FILES.items() if needs_code(kind, 26)}
-    assert personal == {"everything", "slips", "labels", "orders", "deliveries"}
-    assert not any(needs_code(kind, 25) for kind in ORDER_FILES.values())
+    assert personal == {
+        *("everything", "slips", "labels", "orders", "deliveries", "invoices", "customers")
+    }
+    always = {name for name, kind in ORDER_FILES.items() if needs_code(kind, 1)}
+    assert always == {"customers"}
     monkeypatch.setattr("adminpanel.orders.papers.MAX_WITHOUT_CODE", 1)
     orders, is_fresh = [make_order(paid=True) for _ in range(2)], False
     monkeypatch.setattr("adminpanel.code_again.has_fresh_code", lambda _session: is_fresh)
