@@ -33,7 +33,8 @@ def renew_if_old(file_id: UUID, now: datetime) -> UUID:
 def send_file(task: entities.SpreadsheetTask) -> HttpResponse:
     """Send a file that the worker has written, in pieces. Browsers open a PDF, and save a table."""
     response = StreamingHttpResponse(
-        iterate_export(task), content_type=CONTENT_TYPES.get(task.format, "application/pdf")
+        iterate_export(task),
+        content_type=CONTENT_TYPES.get(task.format, f"application/{task.format}"),
     )
     name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
     way = "inline" if task.format == "pdf" else "attachment"

@@ -59,6 +59,7 @@ ENTRIES = (
     Entry("visits", _("Visits"), "chart"),
     Entry("searches", _("Searches"), "chart"),
     Entry("live", _("Live"), "clock"),
+    Entry("books", _("Books"), "column"),
     Entry("settings", _("Settings"), "truck", SETTINGS),
     Entry("people", _("People"), "user", SETTINGS),
     Entry("mails", _("Emails"), "mail", SETTINGS),

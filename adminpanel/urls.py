@@ -15,6 +15,7 @@ urlpatterns = [
     path("", include("adminpanel.search.urls")),
     path("", include("adminpanel.people.urls")),
     path("", include("adminpanel.reports.urls")),
+    path("", include("adminpanel.books.urls")),
     path("", include("adminpanel.moderation.urls")),
     path("", include("adminpanel.system.urls")),
     path("", include("adminpanel.catalogue.urls")),

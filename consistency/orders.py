@@ -1,11 +1,11 @@
-"""I2, I3, I6, I7, I9, I29, I32, I33: an order's stock, copies, code, sales figures, sums and promises agree with its partition."""
+"""I2, I3, I6, I7, I9, I29, I32, I33, I53: an order's stock, copies, code, sales figures, sums and promises agree with its partition."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
 from uuid import UUID
 
 from analytics.queries import list_order_facts
-from consistency import copies, order_search, vouchers
+from consistency import books, copies, order_search, vouchers
 from consistency.changes import change_subjects, compare_with_mark
 from consistency.findings import Check, Violation, call, column_subjects
 from consistency.stock import compare_reserved_units
@@ -32,6 +32,7 @@ def _check_order(order_id: UUID) -> Iterator[Violation]:
     yield from _check_sums(order, items)
     yield from _check_promise(order)
     yield from vouchers.iterate_missing_uses(order)
+    yield from books.iterate_unequal_entries(order, items)
 
 
 def describe_order(order: Order) -> str:
@@ -176,7 +177,7 @@ CHECKS = (
     Check("changes of many orders", ("I33",), change_subjects(bulk_changes.STORE), _check_change),
     Check(
         "orders",
-        ("I2", "I3", "I6", "I7", "I9", "I29", "I32"),
+        ("I2", "I3", "I6", "I7", "I9", "I29", "I32", "I53"),
         column_subjects(ORDER_IDS, "order_id", "orders"),
         _check_order,
         lambda order_id: order_id,

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from cassandra_db import current_time, require_right_clock, write_after
 from consistency import (
+    books,
     card_lists,
     catalogue,
     conversations,
@@ -45,6 +46,7 @@ CHECKS: tuple[Check, ...] = (
     *orders.CHECKS,
     *vouchers.CHECKS,
     *sales.CHECKS,
+    *books.CHECKS,
     *users.CHECKS,
     *user_stats.CHECKS,
     *reviews.CHECKS,

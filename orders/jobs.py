@@ -2,17 +2,21 @@
 
 import logging
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
+from time import monotonic
 from uuid import UUID
 
 from django.utils.translation import ngettext
 
 from accounts import queries as accounts
 from accounts.operations.email_change import EMAIL_PROOFS
+from analytics.days import SHARDS, shop_day
+from books import operations as books
 from cassandra_db import Row, current_microseconds
 from inventory import operations as inventory
 from inventory.operations.reservations import DUE_EXPIRIES
-from jobs.due_rows import MAX_WRITE_DELAY, Sweep
+from jobs.due_rows import MAX_WRITE_DELAY, TURN, Sweep
+from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE
 from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count, make_sharded_jobs
@@ -32,6 +36,8 @@ from orders.operations.abandonment import (
 )
 from orders.operations.pending_effects import DUE_EFFECTS, has_effects
 from orders.operations.user_stats import DUE_USER_STATS
+from orders.rebuild import FILL_PARTS, fill_books
+from orders.reconciliation import reconcile_shard
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from promotions.operations import release_vouchers
@@ -311,6 +317,7 @@ def count_due_user_stats(sweep: Sweep) -> None:
             operations.count_user_stats(rows[0].user_id)
 
 
+_SHARD_STEP = timedelta(days=1) / SHARDS
 # A day of a large shop takes some seconds, and other jobs wait.
 MAX_DAYS_AT_ONCE = 10
 
@@ -326,6 +333,39 @@ def count_segments(now: datetime) -> str:
     count = operations.count_customer_segments(now)
     return describe_count(
         ngettext("%(count)s customer in segments", "%(count)s customers in segments", count), count
+    )
+
+
+BOOKS, RECONCILIATION = "books", "reconciliation"
+
+
+def keep_books(now: datetime) -> str:
+    """Book the orders of before the books began, part by part; then close the months that are due."""
+    done, ends = int(get_position(BOOKS) or 0), monotonic() + TURN
+    if done == FILL_PARTS:
+        month = books.close_due_month(now)
+        return f"closing {month:%Y-%m}" if month else ""
+    while done < FILL_PARTS and monotonic() < ends:
+        fill_books(done)
+        done += 1
+        save_position(BOOKS, str(done))
+    return f"{done} of {FILL_PARTS} parts of the orders booked"
+
+
+def reconcile_orders(now: datetime) -> str:
+    """Compare the orders whose money moved on the days until yesterday with the books and their gateways."""
+    position, ends, count = get_position(RECONCILIATION), monotonic() + TURN, 0
+    today = datetime.combine(shop_day(now), time(), tzinfo=UTC)
+    # A day has a moment for each of its shards: no more than a way to write both as a time.
+    moment = datetime.fromisoformat(position) if position else today - timedelta(days=1)
+    with gateways.gateway_circuit_breaker():
+        while moment < today and monotonic() < ends:
+            shard = (moment - datetime.combine(moment, time(), tzinfo=UTC)) // _SHARD_STEP
+            count += reconcile_shard(moment.date(), shard, now)
+            moment += _SHARD_STEP
+            save_position(RECONCILIATION, moment.isoformat())
+    return describe_count(
+        ngettext("%(count)s order reconciled", "%(count)s orders reconciled", count), count
     )
 
 
@@ -351,6 +391,14 @@ JOBS = [
         idle_every=timedelta(minutes=2),
     ),
     Job("returning customers", timedelta(hours=1), count_returning_customers),
+    Job(BOOKS, timedelta(seconds=10), keep_books, idle_every=timedelta(hours=1)),
+    Job(
+        RECONCILIATION,
+        timedelta(seconds=30),
+        reconcile_orders,
+        normal_lag=timedelta(days=1, hours=2),
+        idle_every=timedelta(hours=1),
+    ),
     Job("customer segments", timedelta(days=1), count_segments),
     Job(
         EMAIL_PROOFS.job,

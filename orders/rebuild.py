@@ -4,10 +4,12 @@ from datetime import datetime
 
 from analytics.queries import list_day_facts
 from cassandra_db import scan
+from jobs.rows import guard_row
 from orders import queries
 from orders.operations import count_user_stats, write_copies
 from orders.operations.returning_customers import count_customers_of_day
 from orders.operations.sales import record_order_sale
+from orders.operations.books import record_order_books
 from orders.queries import ORDER_IDS, USERS_WITH_ORDERS
 
 
@@ -52,3 +54,21 @@ def rebuild_sales(now: datetime) -> str:
                 record_order_sale(order, queries.list_items(order))
                 completed += 1
     return f"{completed} orders"
+
+
+# The parts in which all orders are booked: a thousand orders each at a million.
+FILL_PARTS = 1024
+
+
+def fill_books(part: int) -> int:
+    """Book the entries of the orders in one of FILL_PARTS parts; return their number. A repeat books nothing.
+
+    Raises CassandraUnavailable.
+    """
+    count = 0
+    for row in ORDER_IDS.iterate_part(part, FILL_PARTS):
+        with guard_row(f"books of order {row.order_id}"):
+            if order := queries.get_order(row.order_id):
+                record_order_books(order, queries.list_items(order))
+                count += 1
+    return count

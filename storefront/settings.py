@@ -49,6 +49,7 @@ INSTALLED_APPS = [
     "pricing",
     "catalogue",
     "analytics",
+    "books",
     "sensors",
     "inventory",
     "spreadsheets",

@@ -22,6 +22,8 @@ from pricing.money import from_minor_units, to_minor_units
 # The greatest age of a webhook that the gateway accepts, in seconds.
 WEBHOOK_SECONDS = 300
 SIGNATURE_HEADER = "X-Signature"
+# What the bank keeps of a captured amount.
+FEE_PER_MILLE = 14
 
 
 class TestBank:
@@ -56,9 +58,11 @@ class TestBank:
                 state = "authorized"
             elif state == "away":
                 raise TimeoutError("the bank does not answer")
+        captured = row.captured or 0
+        fee = captured * FEE_PER_MILLE // 1000
         sums = [
             from_minor_units(units or 0, currency)
-            for units in (row.amount, row.captured, row.refunded)
+            for units in (row.amount, captured, row.refunded, fee)
         ]
         return PaymentOutcome(
             "pending" if state in ("open", "asked", "late") else state, row.reference, *sums

@@ -20,6 +20,7 @@ from orders.lifecycle.items import Item
 from orders.lifecycle.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.lifecycle.transitions import Transition
 from orders.operations.additions import note_addition
+from orders.operations.books import record_order_books
 from orders.operations.copies import write_copies
 from orders.operations.deliveries import note_delivery
 from orders.operations.emails import queue_order_mails
@@ -132,6 +133,7 @@ def apply_order_effects(
         partial(sync_unpaid_units, order),
         partial(write_copies, order),
         partial(record_order_sale, order, items),
+        partial(record_order_books, order, items),
         partial(
             inventory.copy_allocated_stock, order.list_allocations(items) if copies_stock else ()
         ),

@@ -6,9 +6,10 @@ The worker writes lines of text for some orders at a time. A finished table cons
 lines.
 """
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from django.utils.translation import gettext_lazy
 from moneyed import Money
 
 from accounts.roles import MONEY_STAFF, ORDER_STAFF, is_allowed
+from books.queries import iterate_invoiced_orders
 from inventory.queries import get_places
 from orders.board import OrderFilter, iterate_orders
 from orders.lifecycle import parcels
@@ -36,7 +38,8 @@ from web.types import StrOrPromise
 # A paper is drawn in memory; this many orders take some megabytes and half a minute. Tables have no such bound.
 MAX_PRINTED_ORDERS = 1000
 _AT_ONCE = 25
-PDF, CSV = "pdf", "csv"
+_PIECE_LENGTH = 100_000
+PDF, CSV, ZIP = "pdf", "csv", "zip"
 
 Lines = Iterator[list[str]]
 OrderItems = Iterable[tuple[Order, tuple[Item, ...]]]
@@ -54,11 +57,29 @@ def _find_order_ids(texts: Mapping[str, str]) -> Iterator[UUID]:
 
 
 @dataclass(frozen=True)
+class InvoicesOfMonth:
+    """The orders that have their invoices in a month. `month` is its first day."""
+
+    month: date
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the month as text, for JSON."""
+        return {"month": str(self.month)}
+
+
+def _find_invoiced_ids(texts: Mapping[str, str]) -> Iterator[UUID]:
+    if "month" in texts:
+        return iterate_invoiced_orders(date.fromisoformat(texts["month"]))
+    return _find_order_ids(texts)
+
+
+@dataclass(frozen=True)
 class OrderFile:
     """A kind of file of orders. `draw` makes a paper of all lines; without `draw`, the file is a table of them.
 
     `roles` may make and fetch it. `is_personal` says whether it contains names and addresses. `list_lines` gets what `read`
-    returns for some ids; `find_ids` returns the ids that a filter finds, given as texts.
+    returns for some ids; `find_ids` returns the ids that a filter finds, given as texts. A file of customers always
+    asks for a code.
     """
 
     name: str
@@ -71,9 +92,7 @@ class OrderFile:
     orders_a_page: int = 0  # 0 if unknown
     roles: tuple[str, ...] = ORDER_STAFF
     is_personal: bool = True
-    is_of_customers: bool = (
-        False  # it is made from the list of customers, and always asks for a code
-    )
+    is_of_customers: bool = False
     read: Callable[[Sequence[UUID]], Iterable[Any]] = _read_orders
     find_ids: Callable[[Mapping[str, str]], Iterator[UUID]] = _find_order_ids
 
@@ -151,6 +170,22 @@ def _label_lines(found: OrderItems) -> Lines:
     for order, _items in found:
         if order.state in (CONFIRMED, CLOSED) and not order.is_erased:
             yield [order.number, order.method.label, _address(order)]
+
+
+def _invoice_lines(found: OrderItems) -> Lines:
+    """Yield each order's invoice: the file's name, and its content in Base64. An order without an invoice is left out."""
+    from orders.papers.invoice import render_invoice
+
+    for order, items in found:
+        if order.has_invoice:
+            pdf = render_invoice(order, order.current_lines(items) or items)
+            yield [f"{order.number}.pdf", *_cut(b64encode(pdf).decode())]
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Yield the pieces of a text that is longer than a cell may be."""
+    for first in range(0, len(text), _PIECE_LENGTH):
+        yield text[first : first + _PIECE_LENGTH]
 
 
 def _everything_lines(found: OrderItems) -> Lines:
@@ -358,6 +393,16 @@ ORDER_FILES = {
             _item_rows,
             list(_ITEM_COLUMNS),
             is_personal=False,
+        ),
+        OrderFile(
+            "invoices",
+            gettext_lazy("Invoices as ZIP"),
+            gettext_lazy("An invoice for each order, as PDF."),
+            ZIP,
+            _invoice_lines,
+            [],
+            roles=MONEY_STAFF,
+            find_ids=_find_invoiced_ids,
         ),
         OrderFile(
             "customers",

@@ -65,6 +65,7 @@ class PaymentOutcome:
     amount: Money
     captured: Money
     refunded: Money
+    fee: Money | None = None  # what the gateway has kept of the payment, if it says so
 
 
 @dataclass(frozen=True)

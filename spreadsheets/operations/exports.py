@@ -2,6 +2,7 @@
 
 import io
 import json
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import datetime
@@ -18,7 +19,13 @@ from catalogue.entities import Product
 from catalogue.queries import get_products, guard_product, iterate_products_of_part
 from orders.board import OrderFilter
 from orders.customers import CustomerFilter
-from orders.papers.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, OrderFile
+from orders.papers.order_files import (
+    MAX_PRINTED_ORDERS,
+    ORDER_FILES,
+    ZIP,
+    InvoicesOfMonth,
+    OrderFile,
+)
 from spreadsheets import entities, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.errors import FileRefused
@@ -26,6 +33,7 @@ from spreadsheets.files import csv_line, read_csv_lines, write_xlsx
 from spreadsheets.layouts import LAYOUTS, Layout
 from spreadsheets.operations.stored_files import COPY_BYTES, INCOMING, file_of, open_stored
 from spreadsheets.operations.tasks import NOTE_ENDED, end_task, note_handled, start_task
+from spreadsheets.zip_files import iterate_zip
 from web.encryption import decrypt_bytes, encrypt_bytes
 
 OUTGOING = "exports"
@@ -34,6 +42,8 @@ PARTS = 256
 EXPORT_SECONDS = 3600
 _ID_BYTES = 16
 _PURPOSE = "files of orders"
+# A drawn invoice takes as long as this many lines of a table.
+_LINES_A_DRAWING = 10
 NOTE_COUNTED = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET stored_as = :stored_as, total = :total WHERE month = :month AND task_id = :task_id
@@ -61,7 +71,7 @@ def start_export(
 def start_order_file(
     task_id: UUID,
     kind: OrderFile,
-    chosen: Sequence[UUID] | OrderFilter | CustomerFilter,
+    chosen: Sequence[UUID] | OrderFilter | CustomerFilter | InvoicesOfMonth,
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
@@ -70,10 +80,9 @@ def start_order_file(
     If a task with this id exists, it is returned. Raises ValueError for a printed file of more than MAX_PRINTED_ORDERS. Also
     raises CassandraUnavailable and OSError.
     """
-    is_filter = isinstance(chosen, OrderFilter | CustomerFilter)
-    if kind.draw and (is_filter or len(chosen) > MAX_PRINTED_ORDERS):
+    if kind.draw and (not isinstance(chosen, Sequence) or len(chosen) > MAX_PRINTED_ORDERS):
         raise ValueError("too many orders for a paper")
-    if isinstance(chosen, OrderFilter | CustomerFilter):
+    if not isinstance(chosen, Sequence):
         content, total = json.dumps(chosen.to_dict()).encode(), 0
     else:
         content, total = b"".join(each.bytes for each in chosen), len(chosen)
@@ -113,6 +122,8 @@ def write_on(task: SpreadsheetTask, most: int) -> int:
     """Write further parts of an export, about `most` rows; return how many. After the last part the export can be fetched."""
     if task.stored_as and not task.total:
         return _count_found(task)
+    if task.format == ZIP:
+        most //= _LINES_A_DRAWING
     done, count = task.handled, 0
     try:
         with ExitStack() as stack:
@@ -254,6 +265,9 @@ def _whole_name(task: SpreadsheetTask) -> str:
 def iterate_export(task: SpreadsheetTask) -> Iterator[bytes]:
     """Yield the bytes of a written export, block by block. Raises OSError, FileRefused and DecryptionError."""
     kind = ORDER_FILES.get(task.layout)
+    if task.format == ZIP:
+        yield from iterate_zip(_iterate_invoices(task), task.started_at)
+        return
     if task.format == "csv":
         names = _list_parts(task)
         # The byte order mark comes first: spreadsheets recognise UTF-8 by it.
@@ -266,6 +280,12 @@ def iterate_export(task: SpreadsheetTask) -> Iterator[bytes]:
             continue
         with default_storage.open(name) as part:
             yield from part.chunks(COPY_BYTES)
+
+
+def _iterate_invoices(task: SpreadsheetTask) -> Iterator[tuple[str, bytes]]:
+    for part in _list_parts(task):
+        for name, *pieces in read_csv_lines(io.BytesIO(_read_sealed(part))):
+            yield name, b64decode("".join(pieces))
 
 
 def expire_export(task: SpreadsheetTask, now: datetime) -> None:

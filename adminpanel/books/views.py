@@ -1,0 +1,123 @@
+"""Pages of the books: a month, its invoices as a file, and the open invoices."""
+
+from collections.abc import Iterable
+from datetime import date
+
+from cassandra.util import uuid_from_time
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, has_permission, note_changes, staff_required
+from accounts.roles import ADMIN, MONEY_STAFF
+from adminpanel.books.forms import InvoicesForm, MonthForm
+from adminpanel.books.pages import (
+    get_books_page,
+    get_open_invoices,
+    list_difference_rows,
+    list_invoice_rows,
+    list_payment_rows,
+    list_tax_rows,
+)
+from adminpanel.code_again import confirm_by_code
+from adminpanel.file_states import renew_if_old
+from adminpanel.parameters import cut_page
+from analytics.days import shop_today
+from cassandra_db import current_time
+from orders.papers.order_files import ORDER_FILES, InvoicesOfMonth
+from spreadsheets import operations
+from spreadsheets.files import csv_line
+from web.decorators import post_only
+from web.rendering import render_page
+
+BOOK_STAFF = ("analyst", *MONEY_STAFF, ADMIN)
+_ROWS = {"taxes": list_tax_rows, "payments": list_payment_rows, "differences": list_difference_rows}
+PAGE_LENGTH = 100
+
+
+@staff_required(BOOK_STAFF)
+@require_safe
+def books_month(request: HttpRequest) -> HttpResponse:
+    """Show the books of a month, by default the current one. `format` sends one of its tables as a file."""
+    form = MonthForm(request.GET)
+    if not form.is_valid():
+        context: dict[str, object] = {"form": form}
+        return render_page(request, "adminpanel/books/books.html", context, status=422)
+    page = get_books_page(form.get_month())
+    if list_rows := _ROWS.get(kind := request.GET.get("format", "")):
+        return _send_csv(f"{kind}-{page.month:%Y-%m}.csv", list_rows(page))
+    return _show_month(request, page.month)
+
+
+def _show_month(
+    request: HttpRequest, month: date, invoices_form: InvoicesForm | None = None
+) -> HttpResponse:
+    member = current_member(request)
+    shown = f"{month:%Y-%m}"
+    initial = {"file_id": uuid_from_time(current_time()), "month": shown}
+    context = {
+        "form": MonthForm(initial={"month": shown}),
+        "books": get_books_page(month),
+        "today": shop_today(),
+        "query": f"month={shown}",
+        "can_open_orders": has_permission(member, "adminpanel.order"),
+        "can_see_value": has_permission(member, "adminpanel.stock_value"),
+        "can_make_invoices": has_permission(member, "adminpanel.book_invoices"),
+        "invoices_form": invoices_form or InvoicesForm(initial=initial),
+    }
+    status = 422 if invoices_form else 200
+    return render_page(request, "adminpanel/books/books.html", context, status=status)
+
+
+def _send_csv(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
+    return HttpResponse(
+        b"".join(csv_line(list(map(str, row))) for row in rows),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+# The invoices contain names and addresses, so this asks for a code, as the file's page does.
+@sensitive_post_parameters("code")
+@staff_required(MONEY_STAFF, is_about_people=False)
+@post_only("adminpanel:books")
+def book_invoices(request: HttpRequest) -> HttpResponse:
+    """Let the worker write the invoices of a month into a file."""
+    form = InvoicesForm(request.POST)
+    if not form.is_valid():
+        return redirect("adminpanel:books")
+    month: date = form.cleaned_data["month"]
+    if not confirm_by_code(request, form):
+        return _show_month(request, month, form)
+    now = current_time()
+    file_id = renew_if_old(form.cleaned_data["file_id"], now)
+    task = operations.start_order_file(
+        file_id,
+        ORDER_FILES["invoices"],
+        InvoicesOfMonth(month),
+        current_member(request).user_id,
+        now,
+    )
+    note_changes(request, {}, {"file": task.file_name, "month": f"{month:%Y-%m}"})
+    return redirect("adminpanel:paper", file_id=task.task_id)
+
+
+@staff_required(BOOK_STAFF)
+@require_safe
+def open_invoices(request: HttpRequest) -> HttpResponse:
+    """List the open invoices by due day, or only the overdue ones. With `format=csv`, send them as a file."""
+    only_overdue = request.GET.get("only") == "overdue"
+    page = get_open_invoices(shop_today(), only_overdue=only_overdue)
+    if request.GET.get("format") == "csv":
+        return _send_csv(f"open-invoices-{shop_today()}.csv", list_invoice_rows(page))
+    lines, number, count = cut_page(page.lines, request.GET, PAGE_LENGTH)
+    context = {
+        "invoices": page,
+        "lines": lines,
+        "page": number,
+        "page_count": count,
+        "only_overdue": only_overdue,
+        "can_open_orders": has_permission(current_member(request), "adminpanel.order"),
+    }
+    return render_page(request, "adminpanel/books/open_invoices.html", context)
