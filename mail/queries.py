@@ -197,8 +197,8 @@ def get_mail_trouble(now: datetime, days: int = FAILED_SHOWN_FOR) -> MailTrouble
         UNDELIVERABLE_IN_BUCKET.start(bucket=bucket, most=MAX_ADDRESSES_IN_BUCKET + 1)
         for bucket in ADDRESS_BUCKETS
     ]
-    mails, has_more = list_failed_mails(failed)
     rows = [pending.rows() for pending in buckets]
+    mails, has_more = list_failed_mails(failed)
     addresses = [row for bucket in rows for row in bucket[:MAX_ADDRESSES_IN_BUCKET]]
     return MailTrouble(
         mails,

@@ -45,6 +45,6 @@ def get_home(user: User, now: datetime) -> Home:
         tuple(list_waits(user, counts)),
         sales,
         visits,
-        counts and Wait("", str(counts.numbers[TO_PACK]), board_url(TO_PACK)),
+        Wait("", str(counts.numbers[TO_PACK]), board_url(TO_PACK)) if counts else None,
         tuple(list_oldest_wait(queues.get().oldest, now)) if counts else (),
     )

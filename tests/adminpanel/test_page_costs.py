@@ -37,7 +37,7 @@ BOUNDS = {
     "front_page_rows": (10, 4),
     "home": (9, 3),  # one round of its own
     "log": (90, 4),  # who acted in forty entries, and on whom
-    "mails": (50, 3),  # a partition of each of 30 days, and 16 of addresses
+    "mails": (150, 4),  # a partition of each of 30 days, 16 of addresses, and 100 mails
     "open_invoices": (20, 3),  # sixteen partitions
     "order_changes": (58, 4),
     "order": (14, 6),  # the order leads to its customer, and to that customer's other orders
@@ -49,7 +49,7 @@ BOUNDS = {
     "searches": (40, 3),  # a partition of each of 30 days
     "spreadsheets": (56, 4),  # the names of those who started each of the fifty
     "stock": (110, 4),  # two for each of fifty rows
-    "system": (64, 3),  # a lease of each job
+    "system": (72, 3),  # a lease of each job
     "visits": (72, 3),  # two partitions of each of 30 days
     "worker": (
         460,

@@ -62,7 +62,8 @@ def test_x87_the_row_keeps_the_focus_when_the_board_refreshes_itself(open_page: 
     expect(rows.nth(0)).to_be_focused()
     # It does not say what it shows, and so is answered with all of it.
     page.route(
-        "**/staff/orders/?*seen=*", lambda route: route.continue_(url=route.request.url.split("&seen")[0])
+        "**/staff/orders/?*seen=*",
+        lambda route: route.continue_(url=route.request.url.split("&seen")[0]),
     )
     tick = rows.nth(0).locator("input[name=order]")
     tick.check()

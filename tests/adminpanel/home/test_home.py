@@ -168,6 +168,10 @@ def test_x519_slips_are_printed_from_the_board_by_one_button() -> None:
 TODAY = date(2021, 6, 11)
 
 
+def euros(amount: int) -> Money:
+    return Money(amount, "EUR")
+
+
 def sold(day: date, hour: str, gross: int, currency: str = "EUR") -> DimensionSales:
     return DimensionSales(day, hour, currency, Figures(1, 1, gross, gross))
 
@@ -189,12 +193,12 @@ def test_x517_hours_that_are_over_are_compared_with_a_week_ago_and_currencies_ar
         ],
         at(TODAY, 14),
     )
-    assert (found.today.gross.amount, found.today.orders) == (55, 3)
-    assert (found.yesterday.gross.amount, found.yesterday.orders) == (24, 1)
+    assert (found.today.gross, found.today.orders) == (euros(55), 3)
+    assert (found.yesterday.gross, found.yesterday.orders) == (euros(24), 1)
     compared = existing(found.comparison)
-    assert (compared.now.amount, compared.before.amount) == (15, 10)
+    assert (compared.now, compared.before) == (euros(15), euros(10))
     assert (compared.until, compared.percent, found.week_ago) == ("14:00", 50, week_ago)
-    assert next(each for each in found.days if each.day == week_ago).gross.amount == 85
+    assert next(each for each in found.days if each.day == week_ago).gross == euros(85)
     assert [bar.point.value for bar in found.chart.bars][-2:] == [24.0, 55.0]
     assert len(found.days) == 30
     less = existing(make_home_sales([sold(week_ago, "00", 1000)], at(TODAY, 1)).comparison)
@@ -206,7 +210,7 @@ def test_x517_the_first_hour_of_a_day_is_compared_with_nothing() -> None:
     night = datetime(2021, 6, 10, 23, 30, tzinfo=UTC)
     assert shop_day(night) == TODAY
     found = make_home_sales([sold(TODAY, "00", 100)], night)
-    assert (found.comparison, found.today.gross.amount) == (None, 1)
+    assert (found.comparison, found.today.gross) == (None, euros(1))
 
 
 # Nobody else sells or looks at anything in this year.
@@ -236,7 +240,7 @@ def sum_of(day: date, until: int = 24) -> Money:
         for each in list_placed()
         if (local := each.placed_at.astimezone(zone)).date() == day and local.hour < until
     ]
-    return sum(paid, Money(0, "EUR"))
+    return sum(paid, euros(0))
 
 
 def read_sales() -> HomeSales:
