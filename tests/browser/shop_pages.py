@@ -317,9 +317,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "person": ShopPage("adminpanel:person", "/staff/people/{ann}/", "admin"),
         "audit log": ShopPage("adminpanel:log", "/staff/log/", "admin"),
         "sales": ShopPage("adminpanel:sales", "/staff/sales/", "admin"),
-        "sales by product": ShopPage(
-            "adminpanel:sales", "/staff/sales/?by=product&period=last_90", "admin"
-        ),
+        "sales by product": ShopPage("adminpanel:sales", "/staff/sales/?by=product", "admin"),
         "reviews that wait": ShopPage("adminpanel:reviews", "/staff/reviews/", "admin"),
         "a review that waits": ShopPage(
             "adminpanel:review", "/staff/reviews/{product}/{ann}/", "admin"
@@ -619,29 +617,10 @@ _CART_ACTIONS = (
     ),
 )
 _STAFF_ACTIONS = (
-    *(
-        "move",
-        "note",
-        "mail_again",
-        "review_decide",
-        "review_answer",
-        "review_picture_remove",
-        "question_decide",
-        "question_answer",
-        "tags",
-        "pack",
-        "pack_scan",
-        "order_changes_preview",
-        "paper_file",
-        "parcel",
-        "sent_back",
-        "return_refund",
-        "refund",
-        "lines",
-        "door",
-        "received",
-        "money_sent",
-    ),
+    *("move", "note", "mail_again", "review_decide", "review_answer", "review_picture_remove"),
+    *("question_decide", "question_answer", "tags", "pack", "pack_scan", "order_changes_preview"),
+    *("paper_file", "parcel", "sent_back", "return_refund", "refund", "lines", "door"),
+    *("received", "money_sent"),
     *("draft_send", "draft_order", "draft_delete"),
     *("customer_find", "customer_note", "customer_block", "customer_unblock"),
     *("customer_export", "customer_erase", "customers_export"),
