@@ -178,4 +178,5 @@ class StockValueForm(FilterForm):
     def parse_day(self) -> date:
         """Return the chosen day; today if it is refused."""
         self.is_valid()
-        return self.cleaned_data.get("day", self.today)
+        day: date = self.cleaned_data.get("day", self.today)
+        return day

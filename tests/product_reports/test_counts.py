@@ -166,7 +166,8 @@ def test_x528_units_and_returns_are_those_of_the_ledger_and_the_orders(night: da
 
 
 def test_x528_a_count_replaces_that_of_its_day_whenever_it_is_killed(night: datetime) -> None:
-    before = with_cost(make_product(stock=3), Money(5, EUR))
+    priced = make_product(stock=3)
+    before = replace(priced, variants=(replace(priced.variants[0], price=Money(9, USD)),))
     count_products(night, [before])
     after = make_product(stock=8)
     writes = record_writes(lambda: count_products(night, [after]))
@@ -176,7 +177,8 @@ def test_x528_a_count_replaces_that_of_its_day_whenever_it_is_killed(night: date
         count_products(night, [before])
         assert kill_at_write(each, lambda: count_products(night, [after]))
         # Each partition is the one count's or the other's, never a mixture.
-        assert {line.units for line in stock_value(shop_day(night)).totals} <= {3, 8}
+        units = {line.units for line in stock_value(shop_day(night)).totals}
+        assert units in ({0, 3}, {8})
         count_products(night, [after])
         assert whole == (stock_value(shop_day(night)), [attention(each) for each in REASONS])
 
@@ -265,8 +267,7 @@ def test_x529_a_list_has_a_hundred_rows_and_says_how_many_there_are(
     found = attention(NO_PICTURE)
     assert (found.total, len(found.lines)) == (MAX_LISTED * 3, MAX_LISTED)
     assert [each.visitors for each in found.lines] == list(range(299, 199, -1))
-    totals = {name: pending.one() for name, pending in prefetch_attention_totals().items()}
-    assert totals[NO_PICTURE].total == MAX_LISTED * 3
+    assert existing(prefetch_attention_totals()[NO_PICTURE].one()).total == MAX_LISTED * 3
     page = cleo.get(reverse("adminpanel:attention"), {"reason": NO_PICTURE}).content.decode()
     assert "The first 100 of 300 are shown." in page
     assert "&lt;b&gt;299" in page
