@@ -291,7 +291,7 @@ def test_x517_the_page_says_the_comparison_in_words(monkeypatch: pytest.MonkeyPa
 
     def words() -> str:
         _, page = open_home("analyst")
-        (tile,) = [each for each in page.cssselect(".tile") if each.cssselect("#sales-today")]
+        (tile,) = [each for each in page.cssselect(".stat") if each.cssselect("#sales-today")]
         return re.sub(r"\s+", " ", tile.text_content())
 
     assert "Until 14:00: 50 % more than last Friday (€10.00)" in words()
