@@ -25,6 +25,7 @@ from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
 from web.types import StrOrPromise
 
+CUSTOMER_STAFF = ("support",)
 # Upper bounds: the mails on a page, a guest's orders.
 MAX_MAILS, MAX_GUEST_ORDERS = 20, 50
 

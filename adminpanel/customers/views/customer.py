@@ -17,7 +17,7 @@ from accounts.looks import prefetch_looks
 from accounts.personal_data_file import answer_with_personal_data
 from adminpanel.code_again import confirm_by_code
 from adminpanel.customers.forms import BlockForm, CustomerNoteForm, EraseForm, UnblockForm
-from adminpanel.customers.pages import get_customer_page
+from adminpanel.customers.pages import CUSTOMER_STAFF, get_customer_page
 from adminpanel.names import get_user_or_404
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
@@ -25,8 +25,6 @@ from web import personal_data
 from web.decorators import post_only
 from web.forms import Form
 from web.rendering import render_page
-
-CUSTOMER_STAFF = ("support",)
 
 
 @staff_required(CUSTOMER_STAFF)

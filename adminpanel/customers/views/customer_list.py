@@ -15,8 +15,7 @@ from accounts.queries import find_user_by_email
 from adminpanel.code_again import confirm_by_code
 from adminpanel.customers.forms import CustomerFileForm, CustomerFilterForm
 from adminpanel.customers.list_page import get_customer_list, list_filter_fields
-from adminpanel.customers.pages import list_guest_orders
-from adminpanel.customers.views.customer import CUSTOMER_STAFF
+from adminpanel.customers.pages import CUSTOMER_STAFF, list_guest_orders
 from adminpanel.file_states import renew_if_old
 from adminpanel.forms import EmailForm
 from adminpanel.orders.papers import file_id_of
