@@ -125,7 +125,7 @@ class BookDifference(Model):
     """Q29: the orders of a month whose money differs in the order, in the books and at the gateway.
 
     Bound: the differences of a month; each is to be settled.
-    Writer: orders.reconciliation. The write timestamp is the time of its read.
+    Writer: books.operations.record_difference. The write timestamp is the time of its read.
     """
 
     __table_name__ = "book_differences"

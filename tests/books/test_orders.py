@@ -145,7 +145,7 @@ def test_x520_taxes_and_payments_are_those_of_the_orders(analyst: Client) -> Non
         for name, money in zip(("received", "refunded", "fees"), totals.amounts, strict=False):
             assert sum(Decimal(row[name] or 0) for row in rows) == (money.amount if money else 0)
         shown = analyst.get(BOOKS, {"month": month}).content.decode()
-        assert all(f"{amount.amount:,.2f}" in shown for amount in total.amounts)
+        assert all(f"{abs(amount.amount):,.2f}" in shown for amount in total.amounts)
 
 
 def test_x521_a_late_refund_leaves_the_bytes_of_a_closed_month(analyst: Client) -> None:
@@ -278,7 +278,7 @@ def test_i53_what_disagrees_is_named_and_repaired(unbooked: list[Order]) -> None
 
 
 def test_i53_an_entry_written_behind_a_closed_month_is_booked_again_today() -> None:
-    at = datetime(1975, 3, 4, 12, tzinfo=UTC)
+    at = datetime(1974, 6, 4, 12, tzinfo=UTC)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(effects, "record_order_books", lambda *_: None)
         order = make_order(paid=True, now=at)
@@ -444,7 +444,7 @@ def test_x523_the_invoices_of_a_month_are_one_file(analyst: Client) -> None:
     fields = {each.name: each.value or "" for each in form.inputs if each.name}
     answer = support.post(reverse("adminpanel:book_invoices"), fields)
     again = support.post(reverse("adminpanel:book_invoices"), fields)
-    assert answer.status_code == again.status_code == 302
+    assert answer.status_code == again.status_code == 303
     assert answer["Location"] == again["Location"], "a form that is sent twice makes one file"
     task_id = UUID(answer["Location"].rstrip("/").rpartition("/")[2])
     while (task := existing(tasks.get_task(task_id))).state != WRITTEN:
