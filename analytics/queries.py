@@ -8,7 +8,7 @@ from uuid import UUID
 from analytics.days import SHARDS, month_start, order_shard
 from analytics.dimensions import DimensionSales
 from analytics.figures import DailySales, Fact, Figures, SoldLine
-from cassandra_db import PendingResult, Row, read
+from cassandra_db import PendingResult, Row, read, scan
 
 _FACT = """SELECT order_id, line_number, product_id, variant_id, categories, currency, units, gross, net, refunded_units,
                   refunded_gross, refunded_net, placed_at, country, payment_method, promotions, is_returning
@@ -30,6 +30,18 @@ def list_order_facts(day: date, order_id: UUID) -> list[Fact]:
         fact_from_row(row)
         for row in OF_ORDER.all(day=day, shard=order_shard(order_id), order_id=order_id)
     ]
+
+
+FACT_DAYS = scan(
+    "Q18",
+    "SELECT day, placed_at FROM sales_facts WHERE token(day, shard) > :start AND token(day, shard) <= :end",
+)
+
+
+def list_incomplete_days() -> list[date]:
+    """Return the days with facts of an earlier version, which lack the time, for commands. Raises CassandraUnavailable."""
+    rows = FACT_DAYS.iterate_table()
+    return sorted({row.day.date() for row in rows if row.placed_at is None})
 
 
 def fact_from_row(row: Row) -> Fact:

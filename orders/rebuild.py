@@ -2,14 +2,13 @@
 
 from datetime import datetime
 
-from analytics.queries import list_day_facts
-from cassandra_db import scan
+from analytics.queries import list_day_facts, list_incomplete_days
 from jobs.rows import guard_row
 from orders import queries
 from orders.operations import count_user_stats, write_copies
+from orders.operations.books import record_order_books
 from orders.operations.returning_customers import count_customers_of_day
 from orders.operations.sales import record_order_sale
-from orders.operations.books import record_order_books
 from orders.queries import ORDER_IDS, USERS_WITH_ORDERS
 
 
@@ -32,12 +31,6 @@ def rebuild_user_stats(now: datetime) -> str:
     return f"{counted} customers"
 
 
-FACT_DAYS = scan(
-    "Q18",
-    "SELECT day, placed_at FROM sales_facts WHERE token(day, shard) > :start AND token(day, shard) <= :end",
-)
-
-
 def rebuild_sales(now: datetime) -> str:
     """Add to the sales facts of earlier versions what these did not store. Return a line about the number of orders.
 
@@ -45,8 +38,7 @@ def rebuild_sales(now: datetime) -> str:
     Raises CassandraUnavailable.
     """
     completed = 0
-    rows = FACT_DAYS.iterate_table()
-    for day in sorted({row.day.date() for row in rows if row.placed_at is None}):
+    for day in list_incomplete_days():
         count_customers_of_day(day)
         facts = list_day_facts(day)
         for order_id in sorted({fact.order_id for fact in facts if fact.placed_at is None}):

@@ -93,11 +93,6 @@ class Order:
         return str(self._placed_details.get("added_to", ""))
 
     @property
-    def is_from_draft(self) -> bool:
-        """Whether staff wrote the order as a draft."""
-        return bool(self._placed_details.get("offered_by"))
-
-    @property
     def _placed_details(self) -> Mapping[str, Any]:
         return next((event.details for event in self.events if event.kind == "placed"), {})
 

@@ -97,8 +97,9 @@ def _promotion_keys(item: Item, order: Order) -> tuple[str, ...]:
 
     A reason that staff typed for a discount is not a key: it could name the customer.
     """
+    is_offer = any("offered_by" in event.details for event in order.events)
     found = {
-        STAFF_DISCOUNT if order.is_from_draft else each.key or each.name
+        STAFF_DISCOUNT if is_offer else each.key or each.name
         for each in order.discounts
         if item.line_number in each.lines
         or (not each.lines and (item.discount.amount or not each.amount.amount))
