@@ -365,9 +365,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "visits": ShopPage("adminpanel:visits", "/staff/visits/", "admin"),
         "searches": ShopPage("adminpanel:searches", "/staff/searches/", "admin"),
         "books": ShopPage("adminpanel:books", "/staff/books/", "admin"),
-        "books, refused": ShopPage(
-            "adminpanel:books", "/staff/books/?month=odd", "admin", 422
-        ),
+        "books, refused": ShopPage("adminpanel:books", "/staff/books/?month=odd", "admin", 422),
         "open invoices": ShopPage("adminpanel:open_invoices", "/staff/books/open/", "admin"),
         "failed mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
         "mails, refused": ShopPage(
