@@ -11,6 +11,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from adminpanel.catalogue.product_filter import ProductFilterForm
+from adminpanel.customers.forms import CustomerFilterForm
 from adminpanel.orders.selection import OrderFilterForm, list_selected_orders
 from adminpanel.promotions.forms import PromotionForm
 from catalogue.search_index import READER, build_index
@@ -43,6 +44,13 @@ UNREADABLE = {
         "currency": "odd",
     },
     "books": {"month": "2026-13"},
+    "customers": {
+        **dict.fromkeys(("spent_from", "spent_to"), "1.001"),
+        **dict.fromkeys(("orders_from", "orders_to"), "-1"),
+        **dict.fromkeys(("first_day", "last_day"), "yesterday"),
+        "country": "XX",
+        "tag": LONG,
+    },
     "searches": {"first": "yesterday", "last": "odd"},
     "visits": {"first": "yesterday", "last": "odd", "by": "odd", "category": "odd", "product": "1"},
 }
@@ -93,7 +101,11 @@ def test_x277_each_field_of_a_filter_has_something_that_it_cannot_read() -> None
         "SalesForm",
         "VisitsForm",
     }
-    for page, form in (("products", ProductFilterForm), ("board", OrderFilterForm)):
+    for page, form in (
+        ("products", ProductFilterForm),
+        ("board", OrderFilterForm),
+        ("customers", CustomerFilterForm),
+    ):
         filters = form.base_fields.keys() - form.PLACES - {"reduced", "bare", "no_alt"}
         assert filters == UNREADABLE[page].keys()
 
