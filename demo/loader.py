@@ -272,6 +272,9 @@ def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Pr
             compare_at=Money(variant.compare_at, settings.CURRENCY) if variant.compare_at else None,
             picture=variant.picture if has_looks else "",
             weight_grams=variant.weight_grams,
+            cost_price=Money(
+                catalogue_data.usual_cost(variant.sku, variant.price), settings.CURRENCY
+            ),
         )
         for variant in product.variants
     )

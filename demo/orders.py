@@ -1,25 +1,35 @@
-"""Makes the demo shop's orders: 1,200 over the last year, in every state, each through the events that lead to its state.
+"""Makes the demo shop's orders: 1,200 over the last 14 months, in every state, each through the events that lead to its state.
 
 The newest orders are loaded before the shop opens, the older orders while it is open, a few at a time. The units of the
 older orders are received again when they are shipped, so that no product sells out.
 """
 
 import logging
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import count
+from itertools import accumulate, count
 from random import Random
 from typing import Any
 from uuid import UUID, uuid5
 
 from django.conf import settings
+from django.utils import timezone
 
 from accounts.addresses import Address
 from catalogue import queries
 from catalogue.entities import Product
 from demo import catalogue_data
-from demo.loader import FEW_LEFT_FROM, THREADS, Step, do_again_if_late, run_in_parallel
+from demo.loader import (
+    DEMO_NAMESPACE,
+    FEW_LEFT_FROM,
+    PROMOTIONS,
+    THREADS,
+    Step,
+    do_again_if_late,
+    run_in_parallel,
+)
 from demo.logins import LOGINS
 from demo.testbank import cards, operations
 from inventory.entities import BACKORDER_WAREHOUSE
@@ -33,22 +43,34 @@ from orders.operations import (
     OrderDraft,
     add_note,
     place_order,
+    record_manual_payment,
     settle_captures_and_refunds,
     settle_payment,
     start_payment,
     transition_order,
 )
 from orders.queries import get_order, list_items
+from payments.methods import CARD, CASH_ON_DELIVERY, TRANSFER
 from pricing import delivery, tax
 from pricing.money import to_minor_units
 from pricing.quotes import QuotedLine
+from promotions.queries import AUTOMATIC, CODE, get_promotion
+from promotions.rules import Promotion, code_key
 
 log = logging.getLogger(__name__)
 
 ORDER_COUNT = 1_200
 # The number of orders that are loaded before the shop opens.
 NEWEST_COUNT = 200
-DAYS = 365
+# So that a month can be compared with the same month a year before.
+DAYS = 425
+# How many orders there are in a month, on a day of the week from Monday on, and in an hour of the day, compared with each other.
+MONTHS = (0.85, 0.8, 0.9, 0.95, 1.05, 0.9, 0.8, 0.85, 1.0, 1.1, 1.4, 1.5)
+WEEKDAYS = (0.95, 0.9, 0.9, 0.95, 1.0, 1.25, 1.15)
+HOURS = (
+    *(0.3, 0.15, 0.1, 0.1, 0.1, 0.2, 0.4, 0.7, 1.0, 1.2, 1.3, 1.3),
+    *(1.4, 1.3, 1.2, 1.1, 1.1, 1.2, 1.4, 1.7, 2.0, 1.9, 1.4, 0.8),
+)
 STAFF = "Toni Staff"
 FINGERPRINT = "showroom"
 # Orders contain only variants with at least this many units, so that scarce variants do not sell out.
@@ -60,7 +82,7 @@ _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 # The events of an order, each with the time that has passed since the order was placed.
 _PAID = ("paid", timedelta(minutes=2))
 # The names under which this module lists payment events.
-_AS = {"authorized": "paid"}
+_AS = {"authorized": "paid", "confirmed": "paid", "captured": "cash"}
 _SENT = (_PAID, ("packed", 5 * _HOUR), ("shipped", 26 * _HOUR))
 FATES: dict[str, tuple[tuple[str, timedelta], ...]] = {
     "to pay": (),
@@ -145,7 +167,19 @@ class OrderPlan:
                 found += _DECLINED
             elif self.number % 23 == 7:
                 found.append(("refund_owed", 5 * _DAY))
+            if self.payment_method == CASH_ON_DELIVERY:
+                found.append(("cash", 4 * _DAY + _HOUR))
         return sorted(found, key=lambda each: each[1])
+
+    @property
+    def payment_method(self) -> str:
+        """How the order is paid: by card if it ends without goods or money goes back, because the bank sends that by itself."""
+        if self.fate == "to pay":
+            return TRANSFER if self.number % 2 else CARD
+        is_sent = self.fate in ("shipped", *_SENT_BY_POST)
+        if not is_sent or self.number % 11 == 4 or self.number % 23 == 7:
+            return CARD
+        return {3: TRANSFER, 7: CASH_ON_DELIVERY}.get(self.number % 10, CARD)
 
     def make_random(self) -> Random:
         """Return a random generator that yields the same numbers at each load of the order."""
@@ -155,20 +189,31 @@ class OrderPlan:
 def plan_orders(now: datetime, count: int = ORDER_COUNT) -> list[OrderPlan]:
     """Return the plans of `count` orders, newest first. The nearer to today, the more orders a day has, as in a growing shop.
 
-    With a lower `count`, the orders cover fewer days, so that each fate still occurs.
+    A month, a weekday and an hour have as many as MONTHS, WEEKDAYS and HOURS say. With a lower `count`, the orders cover fewer
+    days, so that each fate still occurs.
     """
     made = []
-    days = DAYS * (count / ORDER_COUNT) ** 0.5
+    totals = [0.0, *accumulate(_weigh_hours(now, DAYS * (count / ORDER_COUNT) ** 0.5))]
     for number in range(count):
-        age = days * ((number + 0.4) / count) ** 1.6
-        made.append(OrderPlan(number, now - timedelta(days=age), _fate(number, age)))
+        total = totals[-1] * (number + 0.4) / count
+        hour = bisect_right(totals, total) - 1
+        hours = hour + (total - totals[hour]) / (totals[hour + 1] - totals[hour])
+        made.append(OrderPlan(number, now - hours * _HOUR, _fate(number, hours / 24)))
     return made
+
+
+def _weigh_hours(now: datetime, days: float) -> Iterator[float]:
+    """Yield the weight of each of the last hours, the latest first."""
+    for age in range(int(days * 24)):
+        local = (now - (age + 0.5) * _HOUR).astimezone(timezone.get_default_timezone())
+        season = MONTHS[local.month - 1] * WEEKDAYS[local.weekday()] * HOURS[local.hour]
+        yield season * ((age + 1) ** 0.625 - age**0.625)
 
 
 def _fate(number: int, age: float) -> str:
     if age > 2 and number % 12 == 5:
         return ("cancelled", "expired", "given up")[number // 12 % 3]
-    if age < 2.5:
+    if age < 2.5 or number < len(_NEWEST):
         return _NEWEST[number % len(_NEWEST)]
     if age < 7:
         return "paid" if number % 9 == 4 else "shipped"
@@ -195,6 +240,7 @@ def load_orders(
         for variant in product.variants
         if sum(variant.stock.values()) >= PLENTY
     }
+    offered = do_again_if_late(_list_promotions)
     by_key = {
         product.key: products[catalogue_data.demo_product_id(product.key)]
         for product in catalogue_data.PRODUCTS
@@ -203,7 +249,7 @@ def load_orders(
 
     def load(plan: OrderPlan) -> None:
         try:
-            order = get_order(plan.order_id) or _place_order(plan, by_key, plentiful)
+            order = get_order(plan.order_id) or _place_order(plan, by_key, plentiful, offered)
             if plan.number >= NEWEST_COUNT:
                 _receive_anew(order, plan)
             _let_happen(order, plan, now)
@@ -226,9 +272,11 @@ def _let_happen(order: Order, plan: OrderPlan, now: datetime) -> None:
         for kind, after in plan.events
         if kind not in done and (kind in _FATEFUL or plan.placed_at + after < now)
     ]
-    for number, (kind, after) in enumerate(missing, start=1):
-        # Only the last event updates stock and lists: the updates by earlier events would be overwritten at once.
-        at, is_last = min(plan.placed_at + after, now), number == len(missing)
+    last = next((kind for kind, _after in reversed(missing) if kind != "note"), "")
+    for kind, after in missing:
+        # Only the last event updates stock and lists, and a note never does: the updates by earlier events would be overwritten
+        # at once.
+        at, is_last = min(plan.placed_at + after, now), kind == last
         order = (
             _ship(order, plan, at, apply_effects=is_last)
             if kind == "shipped"
@@ -253,7 +301,35 @@ def _receive_anew(order: Order, plan: OrderPlan) -> None:
             )
 
 
-def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[UUID]) -> Order:
+def _list_promotions() -> list[Promotion]:
+    """Return the shop's promotions of the demo."""
+    found = (
+        get_promotion(
+            CODE if each.code else AUTOMATIC,
+            code_key(each.code) or uuid5(DEMO_NAMESPACE, each.title).hex,
+        )
+        for each in PROMOTIONS
+    )
+    return [each for each in found if each]
+
+
+def _choose_promotions(
+    plan: OrderPlan, lines: Sequence[QuotedLine], offered: Sequence[Promotion]
+) -> tuple[Promotion, ...]:
+    """Return the promotion of every third order, if its terms fit."""
+    if plan.number % 3 != 1 or not offered:
+        return ()
+    chosen = offered[plan.number // 3 % len(offered)]
+    is_refused = chosen.unavailable_reason(plan.placed_at) or chosen.shortfall_reason(lines)
+    return () if is_refused else (chosen,)
+
+
+def _place_order(
+    plan: OrderPlan,
+    products: dict[str, Product],
+    plentiful: set[UUID],
+    offered: Sequence[Promotion],
+) -> Order:
     dice = plan.make_random()
     is_sam = plan.number % 17 == 2
     home = SHOPPER_ADDRESS if is_sam else Address(*dice.choice(PEOPLE))
@@ -261,6 +337,8 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
     # Two of three orders have an e-mail address of their own, so a new customer with that name.
     mailbox = f"{name}{plan.number}" if plan.number % 3 else name
     methods = delivery.list_delivery_methods(home.country)
+    method = methods[1] if dice.random() < 0.2 else methods[0]
+    lines = _random_lines(dice, products, plentiful)
     return place_order(
         OrderDraft(
             order_id=plan.order_id,
@@ -270,8 +348,10 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
             delivery_address=home,
             billing_address=home,
             tax_rates=tax.get_tax_rates(home.country),
-            method=methods[1] if dice.random() < 0.2 else methods[0],
-            lines=_random_lines(dice, products, plentiful),
+            method=method,
+            lines=lines,
+            promotions=_choose_promotions(plan, lines, offered),
+            payment_method=plan.payment_method,
             cart_id=None,
             fingerprint=FINGERPRINT,
             customer_notes=_DELIVERY_NOTES[plan.number // 5 % 3] if plan.number % 5 == 3 else "",
@@ -325,8 +405,15 @@ def _apply_event(
     if kind == "note":
         text = _STAFF_NOTES[plan.number // 6 % len(_STAFF_NOTES)]
         return add_note(order, text, actor=STAFF, now=at)
+    if kind == "cash" or (kind == "paid" and plan.payment_method == TRANSFER):
+        paid, _more = record_manual_payment(
+            order, order.total, key=f"demo {kind}", actor=STAFF, now=at
+        )
+        return paid
     if kind in ("paid", "payment_failed"):
         started = start_payment(order, settings.PUBLIC_URL, at)
+        if plan.payment_method == CASH_ON_DELIVERY:
+            return get_order(order.order_id) or order  # its start confirms it
         card = cards.APPROVED if kind == "paid" else cards.DECLINED
         operations.submit_card(started.payment_id, card, at)
         order_after_payment = settle_payment(

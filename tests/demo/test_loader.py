@@ -279,6 +279,7 @@ def test_what_is_derived_can_be_made_anew(demo_shop: Seen) -> None:
         "sitemap",
         "order-lists",
         "customer-sums",
+        "sales",
         "account-search",
     ]
     assert demo_shop("index rebuilt").startswith("index: ")

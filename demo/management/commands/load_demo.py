@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from analytics.operations import roll_up_changed_days
 from cassandra_db import current_time
 from demo import loader, mark
 from demo.catalogue_data import CATEGORIES, PRODUCTS, QUESTIONS, REVIEWS
@@ -21,6 +22,7 @@ from demo.orders import ORDER_COUNT, OrderPlan, load_orders, plan_orders
 from demo.search_rules import load_search_rules
 from demo.sensors import load_readings
 from demo.visits import VISIT_DAYS, load_popularity, load_visits
+from product_reports.operations import count_products
 
 # The number of orders that are loaded at once while the shop is open, so that it stays fast.
 _BESIDE_THE_SHOP = 2
@@ -39,7 +41,7 @@ class Command(BaseCommand):
             "--orders",
             type=int,
             default=ORDER_COUNT,
-            help="how many orders there shall be, over a year",
+            help="how many orders there shall be, over 14 months",
         )
         parser.add_argument("--posts", type=int, metavar="N", help="load only the newest N posts")
         part = parser.add_mutually_exclusive_group()
@@ -96,6 +98,7 @@ class Command(BaseCommand):
             load_readings(now)
             load_popularity(now, bar("Popularity", 1))
             loader.rebuild_derived(now, bar("Lists", 5))
+            loader.do_again_if_late(lambda: count_products(now))
         if newest is None:  # otherwise they come before the older orders, while the shop is open
             load_conversations(now, plans)
             _load_posts(now, posts)
@@ -117,6 +120,8 @@ class Command(BaseCommand):
         load_conversations(now, plans)
         _load_posts(now, posts)
         left_out = load_orders(now, plans[newest:], lambda: None, threads=_BESIDE_THE_SHOP)
+        roll_up_changed_days(now)
+        count_products(now)
         self._note(mark.OLDER, now, orders, posts)
         self.stdout.write(
             f"The demo shop has {len(plans[newest:]) - left_out} older orders ({monotonic() - began:.0f} s)."
