@@ -41,6 +41,8 @@ We are a pottery of two. Who buys from us agrees to these terms.
 {withdrawal}
 """
 
+DESCRIPTION = "A vase for *a few* flowers, glazed in **white**."
+
 
 def take_picture(page: Page, name: str) -> None:
     """Save what the window shows as a small WebP file."""
@@ -108,25 +110,37 @@ def set_up_brand(page: Page, shop: str) -> None:
     page.locator("body", has_text="Published.").wait_for()
 
 
-def make_product(page: Page, shop: str) -> None:
-    """Add a category and a product, put it on sale, and receive units of it."""
+def make_products(page: Page, shop: str) -> None:
+    """Add a category and three products with units, and put them on sale: the second one comes in three sizes."""
     page.goto(f"{shop}/staff/categories/")
     page.locator("main a", has_text="Add category").first.click()
     fill(page, name="Vases", description="Thrown by hand in our workshop.")
     take_picture(page, "4-category")
     submit(page, "Add category")
-    page.goto(f"{shop}/staff/products/")
-    page.locator("main a", has_text="Add product").first.click()
-    fill(page, name="Round vase", brand="Miller")
-    cells = {"sku": "VASE-1", "price": "24", "weight_grams": "900", "stock-berlin": "12"}
-    fill(page, **{f"variant-0-{column}": text for column, text in cells.items()})
-    page.locator("main [name=category_id]").select_option(label="Vases")
-    take_picture(page, "5-product")
-    submit(page, "Save draft")
-    fill(page, description="A vase for *a few* flowers, glazed in **white**.")
-    fill(page, maker="Miller Pottery, 1 Kiln Lane, 10115 Berlin", maker_contact="hello@example.com")
-    submit(page, "Save product")
-    submit(page, "Put on sale")
+    for name, price, sizes in (
+        ("Bud vase", "16", ""),
+        ("Floor vase", "120", "S, M, L,"),
+        ("Round vase", "24", ""),
+    ):
+        page.goto(f"{shop}/staff/products/")
+        page.locator("main a", has_text="Add product").first.click()
+        fill(page, name=name, brand="Miller", description=DESCRIPTION)
+        fill(page, maker="Miller Pottery, 1 Kiln Lane, 10115 Berlin")
+        fill(page, maker_contact="hello@example.com")
+        page.locator("main [name=category_id]").select_option(label="Vases")
+        if sizes:
+            page.locator("#option-0-name").fill("Size")
+            page.locator("#option-0-values").fill(sizes)
+        for column, text in {"price": price, "weight_grams": "900", "stock-berlin": "12"}.items():
+            if sizes:
+                page.locator(f"[data-all] [data-column={column}] input").fill(text)
+                page.keyboard.press("Tab")
+            else:
+                fill(page, **{f"variant-0-{column}": text})
+        page.evaluate("scrollTo(0, 0)")
+        take_picture(page, "5-product")
+        submit(page, "Save draft")
+        submit(page, "Put on sale")
     take_picture(page, "6-on-sale")
     page.locator("main a", has_text="Stock by warehouse").click()
     take_picture(page, "7-stock")
@@ -187,7 +201,7 @@ def main(shop: str, email: str, password: str) -> None:
         page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}).new_page()
         sign_in(page, shop, email, password)
         set_up_brand(page, shop)
-        make_product(page, shop)
+        make_products(page, shop)
         buy(page, shop)
         send(page, shop)
         browser.close()

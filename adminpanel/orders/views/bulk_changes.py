@@ -173,6 +173,7 @@ def _choice_page(
         "sections": [(form, form.title, form.hint) for form in act_forms.values()],
         "selection": list_selection_fields(data),
         "total": len(ids),
+        "carriers": CARRIERS,
     }
     status = 422 if refused else 200
     return render_page(request, "adminpanel/orders/order_changes_new.html", context, status=status)

@@ -75,7 +75,7 @@ def test_x294_staff_turn_options_and_details_on_and_off(cleo: Client) -> None:
     refused = send(cleo, f"{FILTERS}size/", position="-1", filter_kind="glitter", name="W" * 101)
     assert refused.status_code == 422
     text = refused.content.decode()
-    for words in ("from 0 to 99", "Choose one of the options", "at most 100", "W" * 101):
+    for words in ("from 0 to 99", "Choose a type of filter", "at most 100", "W" * 101):
         assert words in text
     refused = send(cleo, f"{FILTERS}colour/", filter_kind="plain")
     assert refused.status_code == 422
