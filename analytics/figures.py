@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from uuid import UUID
 
-# The category id that stands for the whole shop.
+# The category id that stands for the whole shop in visits.
 ALL_CATEGORIES = UUID(int=0)
 
 
@@ -45,7 +43,7 @@ class Fact:
     placed_at: datetime | None = None
     country: str | None = None
     payment_method: str | None = None
-    is_returning: bool | None = None  # whether the customer had bought before; counted at night
+    is_returning: bool | None = None  # had the customer bought before? counted when the day is over
 
 
 @dataclass(frozen=True)
@@ -62,18 +60,13 @@ class Figures:
 
     @property
     def average_order(self) -> int | None:
-        """The average amount of a paid order, in minor units; None without orders."""
-        return round(self.gross / self.orders) if self.orders else None
+        """The average amount of a paid order, in minor units, rounded half up; None without orders."""
+        return (2 * self.gross + self.orders) // (2 * self.orders) if self.orders else None
 
     @property
     def units_per_order(self) -> float | None:
         """The average number of units in a paid order; None without orders."""
         return self.units / self.orders if self.orders else None
-
-    @property
-    def return_rate(self) -> float | None:
-        """The per cent of the sold units that were refunded; None without units."""
-        return 100 * self.refunded_units / self.units if self.units else None
 
     @property
     def gross_after_refunds(self) -> int:
@@ -97,16 +90,6 @@ class Figures:
         )
 
 
-@dataclass(frozen=True)
-class DailySales:
-    """The sales figures of one category on one day, in one currency."""
-
-    day: date
-    category_id: UUID
-    currency: str
-    figures: Figures
-
-
 @dataclass
 class FactSum:
     """A sum of facts, in which each order counts once."""
@@ -127,15 +110,3 @@ class FactSum:
     @property
     def figures(self) -> Figures:
         return replace(self.lines, orders=len(self.orders))
-
-
-def roll_up_facts(day: date, facts: Iterable[Fact]) -> list[DailySales]:
-    """Return a day's sales by category and currency. A sold line counts in its category and in each category above it."""
-    sums: defaultdict[tuple[UUID, str], FactSum] = defaultdict(FactSum)
-    for fact in facts:
-        for category_id in {ALL_CATEGORIES, *fact.categories}:
-            sums[category_id, fact.currency].add(fact)
-    return [
-        DailySales(day, category_id, currency, found.figures)
-        for (category_id, currency), found in sorted(sums.items())
-    ]

@@ -390,7 +390,12 @@ JOBS = [
         normal_lag=MAX_WRITE_DELAY + MINUTE,
         idle_every=timedelta(minutes=2),
     ),
-    Job("returning customers", timedelta(hours=1), count_returning_customers),
+    Job(
+        "returning customers",
+        timedelta(minutes=5),
+        count_returning_customers,
+        idle_every=timedelta(hours=1),
+    ),
     Job(BOOKS, timedelta(seconds=10), keep_books, idle_every=timedelta(hours=1)),
     Job(
         RECONCILIATION,

@@ -14,8 +14,7 @@ from uuid import UUID
 from django.conf import settings
 
 from analytics.days import shop_day
-from analytics.figures import ALL_CATEGORIES
-from analytics.queries import list_daily_sales, list_day_facts, prefetch_product_views
+from analytics.queries import list_day_facts, list_sales_by, prefetch_product_views
 from cassandra_db import PendingResult, current_microseconds, write, write_batch
 from catalogue import queries
 from catalogue.entities import Product, Variant
@@ -171,9 +170,8 @@ def count_products(now: datetime, products: Iterable[Product] | None = None) -> 
 
 def _sum_recent_sales(day: date) -> dict[UUID, RecentSales]:
     """Return what was sold of each product in the SOLD_FOR before a day. Each day's facts are read one after the other."""
-    sales = list_daily_sales(day - SOLD_FOR, day)
     found: dict[UUID, RecentSales] = {}
-    for sold_on in sorted({each.day for each in sales if each.category_id == ALL_CATEGORIES}):
+    for sold_on in sorted({each.day for each in list_sales_by("shop", day - SOLD_FOR, day)}):
         for fact in list_day_facts(sold_on):
             line, sold = fact.line, found.setdefault(fact.line.product_id, RecentSales())
             sold.sold += line.units

@@ -16,7 +16,7 @@ from adminpanel.reports.sales_names import name_keys
 from analytics import queries
 from analytics.days import previous_period, shop_today, year_before
 from analytics.dimensions import NOT_KNOWN, OTHERS
-from analytics.figures import ALL_CATEGORIES, Figures
+from analytics.figures import Figures
 from cassandra_db import PendingResult
 from catalogue.queries import prefetch_categories
 from pricing.templatetags.money import format_money
@@ -232,9 +232,9 @@ _Reading = tuple[list[PendingResult], list[PendingResult], list[PendingResult]]
 
 
 def _start(selection: SalesSelection, period: Period) -> _Reading:
-    has_keys = selection.by not in ("day", "week", "month", "category")
+    has_keys = selection.by not in ("day", "week", "month")
     return (
-        queries.prefetch_daily_sales(*period),
+        queries.prefetch_sales_by("shop", *period),
         queries.prefetch_daily_customers(*period),
         queries.prefetch_sales_by(selection.by, *period) if has_keys else [],
     )
@@ -246,23 +246,18 @@ def _collect(
     """Return the sales of each period, and the currencies of the first period."""
     found, currencies = [], None
     for period, (daily, customers, keyed) in zip(selection.periods, reading, strict=True):
-        sales = queries.collect_daily_sales(daily)
+        sales = queries.collect_sales_by(daily)
         currencies = currencies or {each.currency for each in sales}
-        own = [each for each in sales if each.currency == selection.currency]
-        keys = queries.sum_by_key(queries.collect_sales_by(keyed), selection.currency)
-        if selection.by == "category":
-            sums = queries.sum_by_category(own)
-            keys = {str(key): sums[key] for key in sums if key != ALL_CATEGORIES}
         found.append(
             _PeriodSales(
                 period,
-                {each.day: each.figures for each in own if each.category_id == ALL_CATEGORIES},
+                {each.day: each.figures for each in sales if each.currency == selection.currency},
                 {
                     row.day.date(): (row.first_orders or 0, row.returning_orders or 0)
                     for pending in customers
                     for row in pending.rows()
                 },
-                keys,
+                queries.sum_by_key(keyed, selection.currency),
                 selection.currency,
             )
         )

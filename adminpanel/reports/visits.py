@@ -145,8 +145,8 @@ def get_visits_report(selection: VisitsSelection, currency: str) -> VisitsReport
     searches = queries.prefetch_top_searches(days)
     looked_at = queries.prefetch_product_views(product_id, first, last) if product_id else None
     lines = {day: VisitLine(day, currency=currency) for day in days}
-    for sold in queries.list_daily_sales(first, last):
-        if sold.currency == currency and sold.category_id == ALL_CATEGORIES:
+    for sold in queries.list_sales_by("shop", first, last):
+        if sold.currency == currency:
             lines[sold.day].sales += sold.figures
     _add_visits(lines, visits)
     for row in (row for pending in customers for row in pending.rows()):

@@ -20,7 +20,7 @@ from moneyed import EUR, Money
 from adminpanel.reports.comparisons import percent_change
 from adminpanel.reports.sales import SalesSelection, get_sales_report
 from analytics import queries
-from analytics.figures import ALL_CATEGORIES, Figures
+from analytics.figures import Figures
 from analytics.operations import roll_up_day
 from catalogue.entities import Product
 from catalogue.queries import get_category, get_products
@@ -94,7 +94,12 @@ def list_sold() -> tuple[Sold, ...]:
 
 def get_whole_day() -> Figures:
     """Return the day's figures as the reports read them."""
-    return queries.sum_by_category(queries.list_daily_sales(DAY, DAY))[ALL_CATEGORIES]
+    return figures_by_key("shop")["all"]
+
+
+def figures_by_key(dimension: str) -> dict[str, Figures]:
+    """Return the day's figures by the keys of a dimension as the reports read them."""
+    return queries.sum_by_key(queries.prefetch_sales_by(dimension, DAY, DAY), "EUR")
 
 
 def sum_sold(keys: Callable[[Order, Item], Iterable[str]]) -> Counter[str]:
@@ -109,8 +114,7 @@ def sum_sold(keys: Callable[[Order, Item], Iterable[str]]) -> Counter[str]:
 
 def gross_by_key(dimension: str) -> dict[str, int]:
     """Return what was sold by the keys of a dimension as the reports read it."""
-    found = queries.sum_by_key(queries.list_sales_by(dimension, DAY, DAY), "EUR")
-    return {key: figures.gross for key, figures in found.items()}
+    return {key: figures.gross for key, figures in figures_by_key(dimension).items()}
 
 
 def test_orders() -> None:
@@ -196,7 +200,7 @@ def test_return_rate() -> None:
                 # units that staff have removed before packing were not sold
                 if order.item_count == sum(each.quantity for each in list_items(order))
             )
-    found = queries.sum_by_key(queries.list_sales_by("product", DAY, DAY), "EUR")
+    found = figures_by_key("product")
     assert {key: each.return_rate for key, each in found.items()} == {
         key: 100 * back[key] / units[key] for key in units
     }
@@ -230,9 +234,7 @@ def test_sales_by_category() -> None:
         node = get_category(products[item.product_id].category_id)
         return [str(each.category_id) for each in existing(node).path]
 
-    found = queries.sum_by_category(queries.list_daily_sales(DAY, DAY))
-    del found[ALL_CATEGORIES]
-    assert {str(key): figures.gross for key, figures in found.items()} == sum_sold(categories)
+    assert gross_by_key("category") == sum_sold(categories)
 
 
 def test_sales_by_hour() -> None:
