@@ -26,9 +26,8 @@ def _promotion_keys(fact: Fact) -> tuple[str, ...]:
     return (NOT_KNOWN,) if promotions is None else promotions or (NO_PROMOTION,)
 
 
-# The keys under which a fact counts, by dimension. What the whole order has in common comes first.
+# The keys under which a fact counts, by dimension. An order has one key of each of these, so each adds up to the whole shop.
 _BY_ORDER: dict[str, Callable[[Fact], Iterable[str]]] = {
-    "shop": lambda fact: ["all"],
     # "00" to "23" by the shop's clock; the hour that an autumn's day repeats is one key
     "hour": lambda fact: [f"{shop_hour(fact.placed_at):02}" if fact.placed_at else NOT_KNOWN],
     "country": lambda fact: [fact.country or NOT_KNOWN],

@@ -126,7 +126,7 @@ def count_orders(first: date, last: date) -> Counter[UUID]:
     An order of fifty units counts once: it is the wish of one customer. Raises CassandraUnavailable.
     """
     found: Counter[UUID] = Counter()
-    for day in sorted({each.day for each in queries.list_sales_by("shop", first, last)}):
+    for day in sorted({each.day for each in queries.list_sales_by("customer", first, last)}):
         kept = (each for each in queries.list_day_facts(day) if _is_kept(each.line))
         found.update(
             product_id for _, product_id in {(each.order_id, each.line.product_id) for each in kept}

@@ -171,7 +171,7 @@ def count_products(now: datetime, products: Iterable[Product] | None = None) -> 
 def _sum_recent_sales(day: date) -> dict[UUID, RecentSales]:
     """Return what was sold of each product in the SOLD_FOR before a day. Each day's facts are read one after the other."""
     found: dict[UUID, RecentSales] = {}
-    for sold_on in sorted({each.day for each in list_sales_by("shop", day - SOLD_FOR, day)}):
+    for sold_on in sorted({each.day for each in list_sales_by("customer", day - SOLD_FOR, day)}):
         for fact in list_day_facts(sold_on):
             line, sold = fact.line, found.setdefault(fact.line.product_id, RecentSales())
             sold.sold += line.units

@@ -137,7 +137,7 @@ def get_visits_report(selection: VisitsSelection, currency: str) -> VisitsReport
     searches = queries.prefetch_top_searches(days)
     looked_at = queries.prefetch_product_views(product_id, first, last) if product_id else None
     lines = {day: VisitLine(day, currency=currency) for day in days}
-    for sold in queries.list_sales_by("shop", first, last):
+    for sold in queries.list_sales_by("customer", first, last):
         if sold.currency == currency:
             lines[sold.day].sales += sold.figures
     _add_visits(lines, visits)

@@ -42,7 +42,7 @@ def count_returning_customers(now: datetime, most: int) -> int:
     first = last - COUNTED_BACK
     reading = sales.prefetch_daily_customers(first, last)
     sold: Counter[date] = Counter()
-    for each in sales.list_sales_by("shop", first, last):
+    for each in sales.list_sales_by("customer", first, last):
         sold[each.day] += each.figures.orders
     counted = {row.day.date(): row.orders for pending in reading for row in pending.rows()}
     due = sorted((day for day in sold if sold[day] != counted.get(day)), reverse=True)[:most]

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from analytics import operations, queries
 from analytics.days import order_shard, shop_day
-from analytics.dimensions import roll_up_dimension
+from analytics.dimensions import NOT_KNOWN, roll_up_dimension
 from analytics.figures import Fact, Figures, SoldLine
 from analytics.jobs import roll_up_sales
 from analytics.operations import (
@@ -49,8 +49,8 @@ def make_sale(
 
 def figures(first: date, last: date | None = None) -> Figures:
     """What the whole shop sold."""
-    reading = queries.prefetch_sales_by("shop", first, last or first)
-    return queries.sum_by_key(reading, "EUR").get("all", Figures())
+    reading = queries.prefetch_sales_by("customer", first, last or first)
+    return queries.sum_by_key(reading, "EUR").get(NOT_KNOWN, Figures())
 
 
 def make_categories() -> tuple[CategoryNode, CategoryNode]:
@@ -154,7 +154,7 @@ def test_sums_of_several_months_come_in_one() -> None:
     for sale in sales:
         record_sale(sale)
         roll_up_day(sale.day)
-    found = queries.list_sales_by("shop", sales[0].day, sales[2].day)
+    found = queries.list_sales_by("customer", sales[0].day, sales[2].day)
     assert [each.day for each in found] == [sale.day for sale in sales]
     assert figures(sales[1].day).orders == 1
 
@@ -213,12 +213,12 @@ def test_pure_sums_count_an_order_once_and_currencies_apart() -> None:
     ]
     found = {
         (each.key, each.currency): each.figures
-        for dimension in ("shop", "category")
+        for dimension in ("customer", "category")
         for each in roll_up_dimension(date(2026, 1, 1), facts, dimension)
     }
     assert found == {
-        ("all", "EUR"): Figures(1, 4, 4760, 4000),
+        (NOT_KNOWN, "EUR"): Figures(1, 4, 4760, 4000),
         (str(category), "EUR"): Figures(1, 4, 4760, 4000),
-        ("all", "SEK"): Figures(1, 2, 2380, 2000),
+        (NOT_KNOWN, "SEK"): Figures(1, 2, 2380, 2000),
     }
     assert 0 <= order_shard(order_id) < 16

@@ -210,7 +210,7 @@ def test_i7_figures_of_a_wrong_clock_are_added_up_again() -> None:
         roll_up_day(day)
         cql(
             """UPDATE daily_sales_by_dimension USING TIMESTAMP %s SET units = 99
-               WHERE month = %s AND dimension = 'shop' AND day = %s AND key = 'all' AND currency = 'EUR'""",
+               WHERE month = %s AND dimension = 'customer' AND day = %s AND key = '?' AND currency = 'EUR'""",
             *(in_a_day(), date(2031, 5, 1), day),
         )
     roll_up_day(day)
