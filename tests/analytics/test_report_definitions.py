@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from moneyed import EUR, Money
 
-from adminpanel.reports.comparisons import percent_change
+from adminpanel.reports.comparisons import Sales, percent_change
 from adminpanel.reports.sales import SalesSelection, get_sales_report
 from adminpanel.reports.sales_file import list_sales_cells
 from analytics import queries
@@ -221,7 +221,7 @@ def test_return_rate() -> None:
                 if order.item_count == sum(each.quantity for each in list_items(order))
             )
     found = figures_by_key("product")
-    assert {key: each.return_rate for key, each in found.items()} == {
+    assert {key: Sales(each, "EUR").return_rate for key, each in found.items()} == {
         key: 100 * back[key] / units[key] for key in units
     }
     assert sorted(back.values()) == [0, 2] == sorted(each.refunded_units for each in found.values())
