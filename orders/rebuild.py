@@ -1,6 +1,7 @@
 """Rebuilding the lists and sums of orders from all orders, for commands."""
 
 from datetime import datetime
+from functools import partial
 
 from analytics.operations import mark_day_changed
 from analytics.queries import list_day_facts, list_incomplete_days
@@ -8,6 +9,7 @@ from jobs.rows import collect_failed_rows, guard_row
 from orders import queries
 from orders.operations import count_user_stats, write_copies
 from orders.operations.books import record_order_books
+from orders.operations.pending_effects import record_pending_effects
 from orders.operations.returning_customers import count_customers_of_day
 from orders.operations.sales import record_order_sale
 from orders.queries import ORDER_IDS, USERS_WITH_ORDERS
@@ -61,12 +63,13 @@ FILL_PARTS = 1024
 def fill_books(part: int) -> int:
     """Book the entries of the orders in one of FILL_PARTS parts; return their number. A repeat books nothing.
 
-    Raises CassandraUnavailable.
+    An order that fails is booked with its pending effects. Raises CassandraUnavailable.
     """
     count = 0
     for row in ORDER_IDS.iterate_part(part, FILL_PARTS):
-        with guard_row(f"books of order {row.order_id}"):
+        postpone = partial(record_pending_effects, row.order_id)
+        with guard_row(f"books of order {row.order_id}", postpone):
             if order := queries.get_order(row.order_id):
-                record_order_books(order, queries.list_items(order))
+                record_order_books(order, queries.list_items(order), is_fill=True)
                 count += 1
     return count
