@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from analytics.days import shop_hour
-from analytics.figures import Fact, FactSum, Figures
+from analytics.figures import Fact, Figures, sum_facts
 
 # The most keys of a dimension that a day keeps in each currency; the other keys' sales are added up under OTHERS.
 MAX_KEYS = 500
@@ -61,18 +61,18 @@ def roll_up_dimension(day: date, facts: Iterable[Fact], dimension: str) -> list[
     Categories are all kept: each is also part of those above it, so that a sum of the others would say nothing.
     """
     most = None if dimension == "category" else MAX_KEYS
-    sums: defaultdict[str, defaultdict[str, FactSum]] = defaultdict(lambda: defaultdict(FactSum))
+    found = defaultdict[str, defaultdict[str, list[Fact]]](lambda: defaultdict(list))
     for fact in facts:
         # A line whose units were all removed before packing leaves only its order.
         if fact.line.units or dimension in _BY_ORDER:
             for key in DIMENSIONS[dimension](fact):
-                sums[fact.currency][key].add(fact)
-    found = []
-    for currency, by_key in sorted(sums.items()):
-        best_first = sorted(by_key.items(), key=lambda item: (-item[1].lines.gross, item[0]))
-        others = FactSum()
-        for _, fact_sum in best_first[most:] if most else ():
-            others.merge(fact_sum)
-        best = best_first[:most] + ([(OTHERS, others)] if others.orders else [])
-        found += [DimensionSales(day, key, currency, each.figures) for key, each in best]
-    return found
+                found[fact.currency][key].append(fact)
+    rows = []
+    for currency, by_key in sorted(found.items()):
+        sums = {key: sum_facts(each) for key, each in by_key.items()}
+        best_first = sorted(sums, key=lambda key: (-sums[key].gross, key))
+        rest = best_first[most:] if most else []
+        if rest:
+            sums[OTHERS] = sum_facts([fact for key in rest for fact in by_key[key]])
+        rows += [DimensionSales(day, key, currency, sums[key]) for key in sums.keys() - rest]
+    return rows
