@@ -393,7 +393,7 @@ JOBS = [
     ),
     Job(
         "returning customers",
-        timedelta(minutes=5),
+        timedelta(minutes=1),
         count_returning_customers,
         idle_every=timedelta(hours=1),
     ),
