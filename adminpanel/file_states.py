@@ -49,7 +49,8 @@ def send_file(task: entities.SpreadsheetTask) -> HttpResponse:
         iterate_export(task),
         content_type=CONTENT_TYPES.get(task.format, f"application/{task.format}"),
     )
-    name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
+    stem = task.file_name.removesuffix(f".{task.format}")
+    name = f"{stem}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
     way = "inline" if task.format == "pdf" else "attachment"
     response["Content-Disposition"] = f'{way}; filename="{name}"'
     return cast(HttpResponse, response)  # Django's two response classes share no type

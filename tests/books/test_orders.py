@@ -509,6 +509,7 @@ def test_x523_the_invoices_of_a_month_are_one_file(analyst: Client) -> None:
     assert task.total == 2
     fetched = support.post(f"{answer['Location']}file/")
     assert fetched["Content-Type"] == "application/zip"
+    assert "invoices-1978-02-" in fetched["Content-Disposition"]
     sent = b"".join(fetched.streaming_content)  # type: ignore[attr-defined]
     with ZipFile(io.BytesIO(sent)) as archive:
         assert archive.testzip() is None
