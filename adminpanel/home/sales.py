@@ -53,14 +53,6 @@ class HomeSales:
     def yesterday(self) -> DayLine:
         return self.days[-2]
 
-    @property
-    def week_ago(self) -> date:
-        return self.today.day - WEEK
-
-    @property
-    def latest_first(self) -> Sequence[DayLine]:
-        return self.days[::-1]
-
 
 def prefetch_home_sales(now: datetime) -> Callable[[], HomeSales]:
     """Start reading the sales by hour, at most three partitions. The returned function raises CassandraUnavailable."""

@@ -12,7 +12,7 @@ from moneyed import CURRENCIES
 
 from adminpanel.forms import day_input
 from adminpanel.reports.periods import DEFAULT, PERIODS, Period
-from adminpanel.reports.sales import BY_KEY, BY_TIME, MAX_REPORT_DAYS, SalesSelection, default_rows
+from adminpanel.reports.sales import MAX_REPORT_DAYS, ROWS, SalesSelection, default_rows
 from adminpanel.reports.visits import MAX_VISITS_DAYS, VisitsSelection
 from analytics.days import shop_today
 from analytics.figures import ALL_CATEGORIES
@@ -67,7 +67,7 @@ class SalesForm(PeriodForm):
         required=False, choices=[(name, label) for name, (label, _days) in PERIODS.items()]
     )
     by = forms.ChoiceField(
-        label=gettext_lazy("Group by"), required=False, choices=[*BY_TIME.items(), *BY_KEY.items()]
+        label=gettext_lazy("Group by"), required=False, choices=list(ROWS.items())
     )
     currency = forms.ChoiceField(required=False, choices=[(code, code) for code in CURRENCIES])
 

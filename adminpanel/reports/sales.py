@@ -1,7 +1,7 @@
 """The sales report (Q18): a period's sales by time or by a dimension, beside the previous period and the year before."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from urllib.parse import urlencode
@@ -25,7 +25,6 @@ from analytics import queries
 from analytics.days import previous_period, shop_today, year_before
 from analytics.dimensions import NOT_KNOWN, OTHERS, DimensionSales
 from analytics.figures import Figures
-from cassandra_db import PendingResult
 from catalogue.queries import prefetch_categories
 from pricing.templatetags.money import format_money
 from web.types import StrOrPromise
@@ -56,6 +55,7 @@ BY_KEY: dict[str, StrOrPromise] = {
     "payment": gettext_lazy("Payment methods"),
     "customer": gettext_lazy("Customers"),
 }
+ROWS = BY_TIME | BY_KEY
 
 
 _BEST = gettext_lazy(
@@ -151,14 +151,14 @@ class SalesReport:
     @property
     def row_label(self) -> StrOrPromise:
         """The name of what the rows are."""
-        return {**BY_TIME, **BY_KEY}[self.selection.by]
+        return ROWS[self.selection.by]
 
     @property
     def row_links(self) -> list[Link]:
         """Links to the other rows of the same period."""
         return [
             Link(label, replace(self.selection, by=by).as_query, by == self.selection.by)
-            for by, label in {**BY_TIME, **BY_KEY}.items()
+            for by, label in ROWS.items()
         ]
 
     @property
@@ -200,7 +200,7 @@ class SalesReport:
 
 @dataclass(frozen=True)
 class _PeriodSales:
-    """What is read of a period: the sales of each day by customer (analytics.dimensions), and the sales of each key."""
+    """What is read of a period: each day's sales by customer and currency, and the sales of each key in one currency."""
 
     period: Period
     days: Mapping[date, Sequence[DimensionSales]]
@@ -210,7 +210,8 @@ class _PeriodSales:
     def sum_days(self, first: date, last: date) -> Sales:
         """Return the sales between two days."""
         days = map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
-        found = [each for day in days for each in self.days.get(day, ())]
+        sales = (each for day in days for each in self.days.get(day, ()))
+        found = [each for each in sales if each.currency == self.currency]
         figures = sum((each.figures for each in found), Figures())
         if all(each.key == NOT_KNOWN for each in found):
             return Sales(figures, self.currency)
@@ -233,7 +234,9 @@ def get_sales_report(selection: SalesSelection) -> SalesReport:
     """Return the sales of a period, all read in one round. Raises CassandraUnavailable."""
     if selection.by == "category":
         prefetch_categories()
-    found, currencies = _collect(selection, [_start(selection, each) for each in selection.periods])
+    reading = [_prefetch(selection, each) for each in selection.periods]
+    found = [collect() for collect in reading]
+    currencies = {each.currency for sales in found[0].days.values() for each in sales}
     total = SalesLine(_("All sales"), [each.sum_days(*each.period) for each in found])
     spans: tuple[SalesLine, ...] = ()
     spans_by = selection.by
@@ -254,35 +257,23 @@ def get_sales_report(selection: SalesSelection) -> SalesReport:
         tuple(list_summary(*total.sales)),
         lines,
         _draw(spans, spans_by, selection.currency) if spans else None,
-        currencies,
+        tuple(sorted(currencies)),
     )
 
 
-_Reading = tuple[list[PendingResult], list[PendingResult]]
-
-
-def _start(selection: SalesSelection, period: Period) -> _Reading:
+def _prefetch(selection: SalesSelection, period: Period) -> Callable[[], _PeriodSales]:
     has_keys = selection.by not in ("day", "week", "month")
-    return (
-        queries.prefetch_sales_by("customer", *period),
-        queries.prefetch_sales_by(selection.by, *period) if has_keys else [],
-    )
+    daily = queries.prefetch_sales_by("customer", *period)
+    keyed = queries.prefetch_sales_by(selection.by, *period) if has_keys else []
 
-
-def _collect(
-    selection: SalesSelection, reading: Sequence[_Reading]
-) -> tuple[list[_PeriodSales], tuple[str, ...]]:
-    """Return the sales of each period, and the currencies of the first period."""
-    found, currencies = [], []
-    for period, (daily, keyed) in zip(selection.periods, reading, strict=True):
-        sales, days = queries.collect_sales_by(daily), defaultdict[date, list[DimensionSales]](list)
-        currencies.append({each.currency for each in sales})
-        for each in sales:
-            if each.currency == selection.currency:
-                days[each.day].append(each)
+    def collect() -> _PeriodSales:
+        days = defaultdict[date, list[DimensionSales]](list)
+        for each in queries.collect_sales_by(daily):
+            days[each.day].append(each)
         keys = queries.sum_by_key(keyed, selection.currency)
-        found.append(_PeriodSales(period, days, keys, selection.currency))
-    return found, tuple(sorted(currencies[0]))
+        return _PeriodSales(period, days, keys, selection.currency)
+
+    return collect
 
 
 def _list_spans(found: Sequence[_PeriodSales], by: str) -> Iterator[SalesLine]:
