@@ -34,7 +34,8 @@ _BY_ORDER: dict[str, Callable[[Fact], Iterable[str]]] = {
     "payment": lambda fact: [fact.payment_method or NOT_KNOWN],
     "customer": lambda fact: [_customer_key(fact)],
 }
-DIMENSIONS = _BY_ORDER | {
+DIMENSIONS: dict[str, Callable[[Fact], Iterable[str]]] = {
+    **_BY_ORDER,
     # the line's category and each above it
     "category": lambda fact: {str(each) for each in fact.categories},
     "product": lambda fact: [str(fact.line.product_id)],
