@@ -1,6 +1,8 @@
 """Who had bought before, counted by the worker when a day is over (Q18)."""
 
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from itertools import count
 from uuid import uuid4
 
 from django.test import Client
@@ -13,6 +15,7 @@ from cassandra_db import current_microseconds
 from orders.operations import count_returning_customers
 from orders.operations.returning_customers import count_customers_of_day
 from tests.factories import make_order, make_payment, make_user, sign_in_staff
+from tests.orders.crashes import kill_at_write, record_writes
 
 # A year in which nobody else buys anything.
 NOON = datetime(1994, 6, 15, 12, tzinfo=UTC)
@@ -75,3 +78,25 @@ def test_x207_a_day_says_how_many_had_bought_before(client: Client) -> None:
     remove_facts(day - timedelta(days=1), before.order_id, current_microseconds())
     count_customers_of_day(day)
     assert counted(day) == [(3, 1, 2)]
+
+
+def test_x207_an_order_that_is_paid_late_is_its_customers_first_also_after_a_kill() -> None:
+    numbers, day_long = count(1), timedelta(days=1)
+
+    def make_late_order() -> date:
+        """Return the day of an order that is paid after the next day's customers were counted."""
+        at, email = NOON + timedelta(days=30 * next(numbers)), f"{uuid4()}@example.com"
+        late = make_order(email=email, now=at)
+        make_order(paid=True, email=email, now=at + day_long)
+        count_customers_of_day(shop_day(at + day_long))
+        assert counted(shop_day(at + day_long)) == [(1, 1, 0)]
+        make_payment(late, now=at + timedelta(minutes=5))
+        return shop_day(at)
+
+    writes = record_writes(partial(count_customers_of_day, make_late_order()))
+    for target in writes:
+        day = make_late_order()
+        run = partial(count_customers_of_day, day)
+        assert kill_at_write(target, run)
+        run()
+        assert (counted(day), counted(day + day_long)) == ([(1, 1, 0)], [(1, 0, 1)])
