@@ -67,7 +67,7 @@ class SalesForm(PeriodForm):
         required=False, choices=[(name, label) for name, (label, _days) in PERIODS.items()]
     )
     by = forms.ChoiceField(
-        label=gettext_lazy("Group by"), required=False, choices=list(ROWS.items())
+        label=gettext_lazy("Group by"), required=False, choices=[*ROWS.items()]
     )
     currency = forms.ChoiceField(required=False, choices=[(code, code) for code in CURRENCIES])
 
