@@ -66,9 +66,7 @@ class SalesForm(PeriodForm):
     period = forms.ChoiceField(
         required=False, choices=[(name, label) for name, (label, _days) in PERIODS.items()]
     )
-    by = forms.ChoiceField(
-        label=gettext_lazy("Group by"), required=False, choices=[*ROWS.items()]
-    )
+    by = forms.ChoiceField(required=False, choices=[*ROWS.items()])
     currency = forms.ChoiceField(required=False, choices=[(code, code) for code in CURRENCIES])
 
     def get_default(self) -> Period:
