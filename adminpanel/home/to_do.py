@@ -47,29 +47,29 @@ class Queue:
         return [Wait(self.label, str(count), url, self.tone)] if count.number else []
 
 
-def _kept(compute: Callable[[], T]) -> RecentValue[T]:
+def _keep(compute: Callable[[], T]) -> RecentValue[T]:
     return RecentValue(compute, QUEUE_SECONDS)
 
 
-@_kept
+@_keep
 def _messages() -> CappedCount:
     labels = get_labels(SHOP_MAILBOX)
     return CappedCount(find_label(SHOP_MAILBOX, labels, f" {WAITING_FOR_US}").count)
 
 
-@_kept
+@_keep
 def _texts() -> CappedCount:
     texts, has_more = list_queue()
     return CappedCount(len(texts), has_more)
 
 
-@_kept
+@_keep
 def _failed_mails() -> CappedCount:
     mails, has_more = list_failed_mails(prefetch_failed_days(current_time(), FAILED_COUNTED_FOR))
     return CappedCount(len(mails), has_more)
 
 
-@_kept
+@_keep
 def _delayed_jobs() -> CappedCount:
     progress = list_progress(list_jobs(), current_time())
     return CappedCount(sum(bool(each.problem) for each in progress))
@@ -79,7 +79,7 @@ def _count_alt_texts() -> CappedCount:
     return CappedCount(count_products_without_alt())
 
 
-@_kept
+@_keep
 def oldest_order() -> Row | None:
     """Return the order that waits longest to be packed. Raises CassandraUnavailable."""
     reading = prefetch_oldest_order(TO_PACK, prefetch_board_days(TO_PACK))
