@@ -40,23 +40,27 @@ def reconcile_shard(day: date, shard: int, now: datetime) -> int:
     """Compare the orders of a shard whose money has moved on a day, or AGAIN_AFTER before it; return their number.
 
     The shard's differences of MONTHS_COMPARED are compared again, too. An order that cannot be compared is listed as such, and so
-    is compared again. Raises GatewayUnavailable if gateways do not answer for three orders in succession, CassandraUnavailable.
+    is compared again. Raises GatewayUnavailable if gateways do not answer for three others in succession, CassandraUnavailable.
     """
-    found = {
+    months = [month_start(day)]
+    while len(months) < MONTHS_COMPARED:
+        months.append(month_start(months[-1] - timedelta(days=1)))
+    reading = [(month, prefetch_differences(month)) for month in months]
+    listed = {
+        (each.order_id, month, each.number, each.currency)
+        for month, pending in reading
+        for each in differences_from_rows(pending.rows())
+        if order_shard(each.order_id) == shard
+    }
+    moved = {
         (each.order_id, month_start(each.day), each.number, each.currency)
         for of_day in (day, day - AGAIN_AFTER)
         for each in map(entry_from_row, prefetch_shard_entries(of_day, shard).rows())
         if each.kind in (PAYMENT, REFUND)
     }
-    month = day
-    for _ in range(MONTHS_COMPARED):
-        month = month_start(month)
-        for each in differences_from_rows(prefetch_differences(month).rows()):
-            if order_shard(each.order_id) == shard:
-                found.add((each.order_id, month, each.number, each.currency))
-        month -= timedelta(days=1)
     unanswered = 0
-    for order_id, month, number, currency in sorted(found):
+    for found in sorted(moved | listed):
+        order_id, month, number, currency = found
         failed = BookDifference(order_id, number, currency, None, None, None, now)
         postpone = partial(books.record_difference, month, failed, current_microseconds())
         with guard_row(f"money of order {order_id}", postpone):
@@ -65,12 +69,12 @@ def reconcile_shard(day: date, shard: int, now: datetime) -> int:
                     reconcile_order(queries.load_payment_references(order), month, now)
                 unanswered = 0
             except GatewayUnavailable:
-                unanswered += 1
+                unanswered += found not in listed
                 if unanswered < MAX_UNAVAILABLE_IN_SUCCESSION:
                     raise
         if unanswered == MAX_UNAVAILABLE_IN_SUCCESSION:
             raise GatewayUnavailable
-    return len(found)
+    return len(moved | listed)
 
 
 def reconcile_order(order: Order, day: date, now: datetime) -> None:
