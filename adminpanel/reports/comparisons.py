@@ -117,10 +117,10 @@ def list_summary(now: Sales, *earlier: Sales) -> Iterator[SummaryLine]:
 def compare(now: Figure, before: Figure) -> Comparison:
     """Return a figure of an earlier period, compared with the present one: in per cent, or shares in points."""
     if isinstance(now, Share) and isinstance(before, Share):
-        change = _describe(now - before, _("up %(size)s points"), _("down %(size)s points"))
+        words = _describe_change(now - before, _("points"))
     else:
-        change = describe_change(percent_change(now, before))
-    return Comparison(format_figure(before), change)
+        words = _describe_change(percent_change(now, before), "%")
+    return Comparison(format_figure(before), words)
 
 
 def percent_change(now: Figure, before: Figure) -> float | None:
@@ -134,18 +134,15 @@ def _number(value: Money | float) -> float:
     return float(value.amount if isinstance(value, Money) else value)
 
 
-def describe_change(percent: float | None) -> str:
-    """Return a change in words: "up 12.5 %", "down 3.0 %" or "no change"; "" if there is none to describe."""
-    if percent is None:
+def _describe_change(change: float | None, unit: str) -> str:
+    """Return a change in words: "up 12.5 %", "down 3.0 points" or "no change"; "" if there is none to describe."""
+    if change is None:
         return ""
-    return _describe(percent, _("up %(size)s %%"), _("down %(size)s %%"))
-
-
-def _describe(change: float, up: str, down: str) -> str:
     size = number_format(f"{abs(change):.1f}")
     if size == number_format("0.0"):
         return _("no change")
-    return (up if change > 0 else down) % {"size": size}
+    words = _("up %(size)s %(unit)s") if change > 0 else _("down %(size)s %(unit)s")
+    return words % {"size": size, "unit": unit}
 
 
 def format_figure(value: Figure) -> str:
