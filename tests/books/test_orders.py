@@ -479,6 +479,12 @@ def test_x522_open_invoices_are_what_orders_still_owe(support: Client) -> None:
     rest = transfer.total - part
     transfer, _ = record_manual_payment(transfer, rest, key="2", actor="staff", now=at)
     assert transfer.number not in list_open()
+    counts = []
+    for is_fill in (False, True):
+        with count_statements() as meter:
+            record_order_books(transfer, list_items(transfer), is_fill=is_fill)
+        counts.append(meter.statement_count)
+    assert counts[0] - counts[1] == 1, "a fill leaves no tombstone"
     delivery = existing(get_order(delivery.order_id))
     cancelled = Transition("cancelled", actor="shopper", at=at)
     operations.transition_order(delivery, cancelled)
