@@ -53,8 +53,8 @@ DAY_EMPTIED = write(
 )
 STOCK_VALUE = write(
     "Q16",
-    """INSERT INTO stock_values (year, day, warehouse_id, currency, units, value, unpriced_units, unpriced_variants, counted_at)
-       VALUES (:year, :day, :warehouse_id, :currency, :units, :value, :unpriced_units, :unpriced_variants, :counted_at)
+    """INSERT INTO stock_values (year, day, warehouse_id, currency, units, value, unpriced_units, counted_at)
+       VALUES (:year, :day, :warehouse_id, :currency, :units, :value, :unpriced_units, :counted_at)
        USING TIMESTAMP :at""",
 )
 LIST_EMPTIED = write(
@@ -88,7 +88,6 @@ class _Value:
     units: int = 0
     value: int = 0
     unpriced_units: int = 0
-    unpriced_variants: int = 0
 
 
 @dataclass
@@ -111,7 +110,6 @@ class ProductCount:
             value.value += units * to_minor_units(variant.cost_price)
         elif units:
             value.unpriced_units += units
-            value.unpriced_variants += 1
 
     def add_product(self, reason: str, figures: ProductFigures, *urgency: float) -> None:
         """List a product under a reason. The highest `urgency` comes first."""
@@ -162,7 +160,8 @@ def count_products(now: datetime, products: Iterable[Product] | None = None) -> 
                 for reason, urgency in list_reasons(product, figures, sales, now):
                     count.add_product(reason, figures, *urgency)
         count.products += len(some)
-    _store_values(count, day, now, at)
+    # The count runs an hour after midnight: it is the stock at the end of the day before.
+    _store_values(count, day - timedelta(days=1), now, at)
     for reason in REASONS:
         _store_list(count, reason, now, at)
     return count.products
@@ -267,7 +266,6 @@ def _store_values(count: ProductCount, day: date, now: datetime, at: int) -> Non
             units=value.units,
             value=value.value,
             unpriced_units=value.unpriced_units,
-            unpriced_variants=value.unpriced_variants,
             counted_at=now,
             at=at,
         )
