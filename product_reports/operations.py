@@ -45,8 +45,8 @@ VIEWED_FOR, SOLD_FOR = timedelta(days=30), timedelta(days=90)
 # refunded, one that is sent back.
 MIN_VISITORS = 20
 MIN_SOLD, MIN_RETURN_RATE = 5, 20.0
-# How many products are read in parallel.
-_AT_ONCE = 64
+# How many products, or variants of these, are read in parallel.
+_AT_ONCE, _VARIANTS_AT_ONCE = 64, 500
 
 DAY_EMPTIED = write(
     "Q16", "DELETE FROM stock_values USING TIMESTAMP :at WHERE year = :year AND day = :day"
@@ -140,11 +140,8 @@ def count_products(now: datetime, products: Iterable[Product] | None = None) -> 
     at, day = current_microseconds(), shop_day(now)
     recent = _sum_recent_sales(day)
     waiting = _count_subscribers()
-    count, iterator = (
-        ProductCount(),
-        iter(queries.iterate_products() if products is None else products),
-    )
-    while some := list(islice(iterator, _AT_ONCE)):
+    count = ProductCount()
+    for some in _slice(queries.iterate_products() if products is None else products):
         for product, on_hand, visitors in _read_figures(some, day, count):
             sales = recent.get(product.product_id, RecentSales())
             figures = ProductFigures(
@@ -165,6 +162,20 @@ def count_products(now: datetime, products: Iterable[Product] | None = None) -> 
     for reason in REASONS:
         _store_list(count, reason, now, at)
     return count.products
+
+
+def _slice(products: Iterable[Product]) -> Iterator[list[Product]]:
+    """Yield the products in lists that are read in parallel."""
+    some: list[Product] = []
+    variants = 0
+    for product in products:
+        variants += len(product.variants)
+        if some and (len(some) == _AT_ONCE or variants > _VARIANTS_AT_ONCE):
+            yield some
+            some, variants = [], len(product.variants)
+        some.append(product)
+    if some:
+        yield some
 
 
 def _sum_recent_sales(day: date) -> dict[UUID, RecentSales]:
