@@ -36,13 +36,17 @@ def record_order_books(order: Order, items: Sequence[Item], *, is_fill: bool = F
     A fill (`is_fill`) deletes no open invoices: old orders without one would leave tombstones before those of today.
     """
     books.record_entries(build_entries(order, items))
-    # A card pays at once, unless the bank refuses what it had approved.
-    if order.payment_method in MANUAL_METHODS or any(
-        event.kind == "capture_refused" for event in order.events
-    ):
+    if _may_be_open(order):
         invoice = build_open_invoice(order)
         if invoice.amount or not is_fill:
             books.record_open_invoice(invoice, order.version)
+
+
+def _may_be_open(order: Order) -> bool:
+    # A card pays at once, unless the bank refuses what it had approved.
+    return order.payment_method in MANUAL_METHODS or any(
+        event.kind == "capture_refused" for event in order.events
+    )
 
 
 def build_open_invoice(order: Order) -> OpenInvoice:
@@ -54,7 +58,8 @@ def build_open_invoice(order: Order) -> OpenInvoice:
     is_unplaced = order.state == PENDING and (
         order.payment_method != TRANSFER or order.needs_email_confirmation
     )
-    amount = 0 if is_over or is_unplaced else to_minor_units(balance.amount_to_capture(order))
+    is_open = _may_be_open(order) and not is_over and not is_unplaced
+    amount = to_minor_units(balance.amount_to_capture(order)) if is_open else 0
     return OpenInvoice(
         order.order_id,
         order.placed_at,
