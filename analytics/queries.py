@@ -70,8 +70,8 @@ DAILY = read(
     """SELECT day, key, currency, orders, units, gross, net, refunded_units, refunded_gross, refunded_net
        FROM daily_sales_by_dimension
        WHERE month = :month AND dimension = :dimension AND day >= :first AND day <= :last""",
-    page_size=20_000,  # a month's products in one round
 )
+DAILY.page_size = 20_000  # a month's products in one round
 
 
 def list_sales_by(dimension: str, first: date, last: date) -> list[DimensionSales]:

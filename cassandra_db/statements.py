@@ -213,17 +213,10 @@ def prepare_cql(current: Session, cql: str) -> PreparedStatement:
 
 
 def read(
-    question: str,
-    cql: str,
-    *,
-    consistency: int = LOCAL_QUORUM,
-    timeout: float | None = None,
-    page_size: int | None = None,
+    question: str, cql: str, *, consistency: int = LOCAL_QUORUM, timeout: float | None = None
 ) -> Statement:
     """Declare a read of one partition."""
-    return Statement(
-        question, cql, profile=READ, consistency=consistency, timeout=timeout, page_size=page_size
-    )
+    return Statement(question, cql, profile=READ, consistency=consistency, timeout=timeout)
 
 
 def scan(

@@ -55,8 +55,8 @@ def count_returning_customers(now: datetime, most: int) -> int:
 def count_customers_of_day(day: date) -> None:
     """Count a day's paid orders by new and returning customers, and note it in their facts; repeating it changes nothing.
 
-    A later day is counted again if an order of this day, paid late, turns a first order of that day into another one. An order
-    that was once a returning customer's stays so. Raises CassandraUnavailable.
+    If an order of this day that was paid late makes a counted first order of a later day another one, that day is due again. An
+    order that was once a returning customer's stays so. Raises CassandraUnavailable.
     """
     at = current_microseconds()
     facts = sales.list_day_facts(day)
@@ -72,9 +72,9 @@ def count_customers_of_day(day: date) -> None:
         found[order_id] = (order_id, True) in noted or _has_bought_before(row, years)
         if (order_id, None) in noted:
             changed_days |= _find_former_first_order(row, years)
+    # Before the facts of this day: a run that is killed finds these days again. A day with another number of orders is due.
     for later in changed_days - {day}:
-        count_customers_of_day(later)
-    # After these days: a run that is killed finds the orders uncounted, and counts the days again.
+        analytics.record_daily_customers(later, 0, 0, 0, at)
     for order_id, is_returning in found.items():
         if noted & {(order_id, None), (order_id, not is_returning)}:
             analytics.mark_returning(day, order_id, is_returning=is_returning)
