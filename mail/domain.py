@@ -5,6 +5,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 from dns.exception import DNSException
@@ -107,7 +108,7 @@ def _check_dkim(name: str, resolver: Resolver) -> MailFinding:
         return MailFinding(GOOD, f"DKIM: {name} has an Ed25519 key")
     try:
         key = load_der_public_key(b64decode("".join(tags["p"].split()), validate=True))
-    except ValueError as error:
+    except (ValueError, UnsupportedAlgorithm) as error:
         return MailFinding(WRONG, f"DKIM: the key {name} cannot be read: {error}")
     bits = key.key_size if isinstance(key, RSAPublicKey) else 0
     if bits < MIN_KEY_BITS:
