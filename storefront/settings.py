@@ -6,7 +6,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from cassandra_db.configuration import database_settings
-from storefront.media import media_storage
+from storefront.media import backup_storage, media_storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -72,6 +72,7 @@ INSTALLED_APPS = [
     "storefront",
     "adminpanel",
     "consistency",
+    "backups",
     *OPTIONAL_APPS,
     # For AnonymousUser, login() and logout(). The models of these apps have no tables, and the shop does not use them.
     "django.contrib.contenttypes",
@@ -171,6 +172,8 @@ MIGRATION_MODULES = {"auth": None, "contenttypes": None}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # The bearer token for /metrics; without a token that page does not exist.
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+# While this file exists, /healthz says that the server is about to be stopped (deploy/systemd/stoa-web@.service).
+DRAIN_FILE = env.str("DRAIN_FILE", default="")
 SLOW_STATEMENT_SECONDS = env.float("SLOW_STATEMENT_SECONDS", default=0.25)
 # Adds a header with the number of statements and rounds of reads to each page.
 COUNT_STATEMENTS = env.bool("COUNT_STATEMENTS", default=DEBUG)
@@ -415,6 +418,7 @@ STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "stati
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": MEDIA_STORAGE,
+    **backup_storage(env),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
@@ -423,6 +427,13 @@ STORAGES = {
 }
 # The derived search index; every web host builds its own from Cassandra.
 SEARCH_INDEX_DIR = Path(env.str("SEARCH_INDEX_DIR", default=str(BASE_DIR / ".run" / "search")))
+
+# Backups are encrypted with this key. Whoever has lost it has no backups.
+BACKUP_KEY = env.str("BACKUP_KEY", default="")
+# How many backups of a keyspace are kept.
+BACKUP_KEEP = env.int("BACKUP_KEEP", default=14)
+# Where the nodes of this machine listen for JMX.
+CASSANDRA_JMX = env.list("CASSANDRA_JMX", default=["127.0.0.1:7199"])
 
 vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="shop@shop.example")

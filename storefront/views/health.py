@@ -1,5 +1,6 @@
 """Health checks and metrics for monitoring."""
 
+import os
 from http import HTTPStatus
 
 from django.conf import settings
@@ -18,7 +19,9 @@ from web.rendering import without_header
 @without_header
 @public
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer that this process runs, independent of the database."""
+    """Answer that this process runs, independent of the database; 503 once the server is about to be stopped (DRAIN_FILE)."""
+    if settings.DRAIN_FILE and os.path.exists(settings.DRAIN_FILE):  # noqa: PTH110 -- asked for each second
+        return HttpResponse("about to stop\n", content_type="text/plain", status=503)
     return HttpResponse("ok\n", content_type="text/plain")
 
 
