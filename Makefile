@@ -1,5 +1,5 @@
 # Two commands are enough: `make run` and `make test`. Needed: Python 3.11 with venv, make, the public package indexes;
-# the tests build two programs with Go, and fetch a pinned Go where there is none.
+# the tests build four programs with Go, and fetch a pinned Go where there is none.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

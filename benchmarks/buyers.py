@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from http import HTTPStatus
 from http.cookies import SimpleCookie
+from ssl import SSLContext
 from time import perf_counter
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID, uuid4
@@ -67,11 +68,14 @@ class Answer:
 
 
 class Browser:
-    """A browser with one keep-alive connection, and with cookies."""
+    """A browser with one keep-alive connection, by TLS if there is a context for it, and with cookies."""
 
-    def __init__(self, port: int, cookies: Mapping[str, str], timeout: float) -> None:
-        self.cookies = {"stoa_csrf": CSRF, **cookies}
-        self._port, self._timeout = port, timeout
+    def __init__(
+        self, port: int, cookies: Mapping[str, str], timeout: float, tls: SSLContext | None = None
+    ) -> None:
+        self._csrf_cookie = "__Host-stoa_csrf" if tls else "stoa_csrf"
+        self.cookies = {self._csrf_cookie: CSRF, **cookies}
+        self._port, self._timeout, self._tls = port, timeout, tls
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def request(
@@ -79,7 +83,7 @@ class Browser:
     ) -> Answer:
         """Send a request and return the answer."""
         body = (
-            urlencode({**form, "csrfmiddlewaretoken": self.cookies["stoa_csrf"]}).encode()
+            urlencode({**form, "csrfmiddlewaretoken": self.cookies[self._csrf_cookie]}).encode()
             if form is not None
             else b""
         )
@@ -87,6 +91,8 @@ class Browser:
             *(f"{method} {path} HTTP/1.1", f"Host: {HOST}:{self._port}"),
             f"Cookie: {'; '.join(f'{name}={value}' for name, value in self.cookies.items())}",
         ]
+        if self._tls:
+            lines.append(f"Origin: https://{HOST}:{self._port}")
         if form is not None:
             lines += [
                 "Content-Type: application/x-www-form-urlencoded",
@@ -99,7 +105,9 @@ class Browser:
                 async with asyncio.timeout(self._timeout):
                     if not reused:
                         self.close()
-                        self._streams = await asyncio.open_connection(HOST, self._port)
+                        self._streams = await asyncio.open_connection(
+                            HOST, self._port, ssl=self._tls
+                        )
                     return await self._answer(sent)
             except asyncio.IncompleteReadError as ended:
                 self.close()
@@ -155,11 +163,12 @@ class Buyer:
     unpaid_number: str = ""  # the number of the order that the bank has declined
     last_heading: str = ""
     seconds: float = 0.0
+    tls: SSLContext | None = None
 
     async def buy(self) -> None:
         """Check out, and retry until the shop says how it ended."""
         began = perf_counter()
-        browser = Browser(self.port, self.cookies, self.timeout)
+        browser = Browser(self.port, self.cookies, self.timeout, self.tls)
         try:
             await self._buy(_Visit(self, browser, began + self.patience))
         except TimeoutError:
@@ -274,6 +283,7 @@ class PageViewer:
     every: float = 0.25  # seconds
     seconds: list[float] = field(default_factory=list)  # for each answer
     answers: Counter[int] = field(default_factory=Counter)
+    tls: SSLContext | None = None
 
     async def view_pages(self, enough: asyncio.Event) -> None:
         """Request pages until the event is set, then wait for the answers that are left."""
@@ -287,7 +297,7 @@ class PageViewer:
         await asyncio.gather(*asking)
 
     async def _once(self, path: str) -> None:
-        browser, began = Browser(self.port, {}, 60), perf_counter()
+        browser, began = Browser(self.port, {}, 60, self.tls), perf_counter()
         answer = await browser.request("GET", path)
         browser.close()
         self.seconds.append(perf_counter() - began)

@@ -83,7 +83,7 @@ class Run:
             f"{each.email} got {each.last_heading!r}" for each in buyers if not each.paid_number
         ]
         wrong += [f"errors were answered: {errors}"] if errors else []
-        wrong += [line for each in buyers if (line := _order_problem(each))]
+        wrong += [line for each in buyers if (line := find_order_problem(each))]
         numbers = get_stock_numbers(product.variant_id)
         if (numbers["committed"], numbers["reserved"]) != (count, 0):
             wrong.append(f"the stock says {dict(numbers)}")
@@ -114,7 +114,7 @@ class Run:
         buyer.answers.clear()
         asyncio.run(buyer.buy())
         wrong += [f"afterwards {buyer.last_heading!r}"] if not buyer.paid_number else []
-        wrong += [line] if (line := _order_problem(buyer)) else []
+        wrong += [line] if (line := find_order_problem(buyer)) else []
         self.say(
             f"two nodes gone: answered after {took:.1f} s: {answer.status} {answer.heading!r}, Retry-After "
             f"{answer.headers.get('retry-after')}; {first} and {second} back: ordered from the same cart after "
@@ -137,7 +137,7 @@ def _make_buyer(port: int, product: Stocked) -> Buyer:
     return Buyer(port, cookies, email=email, max_submits=60, patience=180)
 
 
-def _order_problem(buyer: Buyer) -> str:
+def find_order_problem(buyer: Buyer) -> str:
     """Return a text about the problem unless the buyer has exactly one order, which is confirmed and was paid once."""
     from orders import queries
 

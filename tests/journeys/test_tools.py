@@ -49,7 +49,7 @@ def test_without_go_and_without_the_proxy_it_is_said_what_is_missing(
     monkeypatch.setattr(tools, "_MACHINES", {platform.machine().lower(): "arm64"})
     monkeypatch.setattr("platform.system", lambda: "Linux")
     monkeypatch.setenv("GOPROXY", "https://127.0.0.1:9,direct")
-    with pytest.raises(tools.ToolMissing, match=r"Install Go 1\.22\.1 or newer, or set GOPROXY"):
+    with pytest.raises(tools.ToolMissing, match=r"Install Go 1\.26\.7 or newer, or set GOPROXY"):
         tools.build_tool(tools.TOXIPROXY)
     monkeypatch.setattr("platform.system", lambda: "Haiku")
     with pytest.raises(tools.ToolMissing, match="we know of none for haiku-arm64"):
