@@ -156,6 +156,7 @@ def _run(folder: Path, home: Path) -> int:
     )
     deployment = Deployment(folder, 2, environment)
     try:
+        deployment.worker.start()
         deployment.start()
         product = make_stocked_product("Thing", 2000)
         load = Load(deployment, product)

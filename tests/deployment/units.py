@@ -109,8 +109,8 @@ class Deployment:
         self._proxy: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the web servers, the worker and the proxy; return when all of them answer."""
-        for unit in [*self.web, self.worker]:
+        """Start the web servers and the proxy; return when they answer. The worker is started by who has a shop of their own."""
+        for unit in self.web:
             unit.start()
         settings = {
             "XDG_DATA_HOME": str(self._folder),
