@@ -1,32 +1,64 @@
-"""What a backup says about itself."""
+"""What a backup says about itself: its manifest, which is stored as JSON."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import TypedDict
 
 
-@dataclass(frozen=True)
-class TableTime:
-    """When a table was copied. Writes that were answered before `begun_at` are in the copy; writes begun after `ended_at` are not."""
+class StoredFile(TypedDict):
+    """A file in the store, cut into chunks."""
 
-    begun_at: datetime
-    ended_at: datetime
+    name: str
+    size: int
+    chunks: list[str]
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """A complete backup. `version` is the shop's that made it, and `times` has each table's time."""
+    """A complete backup of a keyspace and of the media.
+
+    `times` says when each table's copy began and ended: writes that were answered before it began are in it, writes that began after
+    its end are not. `schema` has the statements that make a table, `files` its SSTables by the host id of their node.
+    `tokens` says which rows a node had. `settings` are variables of the environment, without secrets.
+    """
 
     name: str
     keyspace: str
     version: str
-    times: dict[str, TableTime]
+    replication: str
+    settings: dict[str, str]
+    tokens: dict[str, list[str]]
+    times: dict[str, list[str]]
+    schema: dict[str, list[str]]
+    files: dict[str, dict[str, list[StoredFile]]]
+    media: list[StoredFile]
 
     @property
     def snapshot_at(self) -> datetime:
-        """The time since which writes may be missing: all that was answered before is in every table."""
-        return min(time.begun_at for time in self.times.values())
+        """The time since which writes may be missing."""
+        return min(datetime.fromisoformat(begun) for begun, _ended in self.times.values())
 
     @property
-    def snapshot_ended_at(self) -> datetime:
-        """The time after which all writes are missing."""
-        return max(time.ended_at for time in self.times.values())
+    def megabytes(self) -> float:
+        return total_megabytes([*self.list_table_files(), *self.media])
+
+    def list_table_files(self) -> list[StoredFile]:
+        return [file for nodes in self.files.values() for found in nodes.values() for file in found]
+
+    def list_chunks(self) -> set[str]:
+        """Return the names of all chunks that the backup needs."""
+        return {name for file in (*self.list_table_files(), *self.media) for name in file["chunks"]}
+
+
+def total_megabytes(files: Iterable[StoredFile]) -> float:
+    return sum(file["size"] for file in files) / 1_000_000
+
+
+def dump_manifest(manifest: Manifest) -> bytes:
+    return json.dumps(asdict(manifest)).encode()
+
+
+def parse_manifest(content: bytes) -> Manifest:
+    return Manifest(**json.loads(content))

@@ -6,7 +6,7 @@ left: it finishes their work. A row whose work raises is postponed, for longer e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -38,6 +38,8 @@ TURN = 2.0
 _AT_ONCE = 100  # partitions read side by side
 _BATCH = 32  # rows deleted at once
 _YEAR_ONE = datetime.min.replace(tzinfo=UTC)
+# All tables of pending rows whose modules are loaded.
+REGISTRY: list[DueRows] = []
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,9 @@ class DueRows:
     length: timedelta = MINUTE  # of a partition
     wait: timedelta = timedelta(0)  # younger partitions may hold rows of writes that are under way
     max_write_delay: timedelta = MAX_WRITE_DELAY
+
+    def __post_init__(self) -> None:
+        REGISTRY.append(self)
 
     def find_partition(self, moment: datetime) -> datetime:
         """Return the partition of a moment: the moment (UTC) at which it begins."""
@@ -78,6 +83,17 @@ class DueRows:
     def list_between(self, since: datetime, until: datetime) -> list[Row]:
         """Return the rows that are due between two moments. Raises CassandraUnavailable."""
         return self.list_rows(self.list_partitions(since, until))
+
+    def find_oldest(
+        self, since: datetime, until: datetime, is_wanted: Callable[[Row], bool]
+    ) -> datetime | None:
+        """Return the oldest partition between two moments that has a wanted row, or None. Raises CassandraUnavailable."""
+        partitions = self.list_partitions(since, until)
+        for start in range(0, len(partitions), _AT_ONCE):
+            rows = filter(is_wanted, self.list_rows(partitions[start : start + _AT_ONCE]))
+            if found := [getattr(row, self.column) for row in rows]:
+                return min(found)
+        return None
 
     def list_due(self, now: datetime) -> list[Row]:
         """Return the rows that became due within `max_write_delay`; only a run finds older rows. Raises CassandraUnavailable."""

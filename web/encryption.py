@@ -87,8 +87,12 @@ def _decrypt(raw: bytes, purpose: str, owner: str) -> tuple[bytes, bool]:
     raise DecryptionError
 
 
+def derive_key(secret: str, purpose: str) -> bytes:
+    """Return a key of 32 bytes, made of a secret for one purpose."""
+    info = f"stoa {purpose}".encode()
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(secret.encode())
+
+
 def _keys(purpose: str) -> Iterator[bytes]:
     for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
-        yield HKDF(
-            algorithm=SHA256(), length=32, salt=None, info=f"stoa {purpose}".encode()
-        ).derive(secret.encode())
+        yield derive_key(secret, purpose)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection
+from datetime import timedelta
 from time import monotonic
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from cassandra_db import CassandraUnavailable, collect_slow_statements, current_time
 from consistency.findings import Scope
 from consistency.operations import record_check
-from consistency.runner import RULES, check_consistency
+from consistency.runner import GRACE_PERIOD, RULES, check_consistency
 from orders import queries
 from orders.numbers import normalize_order_number
 
@@ -40,13 +41,21 @@ class Command(BaseCommand):
             metavar="NUMBER",
             help="only this order, and what is kept for it",
         )
+        parser.add_argument(
+            "--grace",
+            type=int,
+            default=GRACE_PERIOD // timedelta(minutes=1),
+            metavar="MINUTES",
+            help="leave orders to the worker whose effects have been pending for less time",
+        )
 
     def handle(
         self, *, repair: bool, rule: list[str] | None, order: list[str] | None, **options: Any
     ) -> None:
+        grace = timedelta(minutes=options["grace"])
         with collect_slow_statements() as slow:
             try:
-                self.run_check(repair=repair, rules=rule or RULES, numbers=order)
+                self.run_check(rule or RULES, order, repair=repair, grace=grace)
             finally:
                 if slow:
                     most = ", ".join(
@@ -56,7 +65,9 @@ class Command(BaseCommand):
                         f"{len(slow)} of its statements took longer than {settings.SLOW_STATEMENT_SECONDS * 1000:.0f} ms; most of them: {most}."
                     )
 
-    def run_check(self, *, repair: bool, rules: Collection[str], numbers: list[str] | None) -> None:
+    def run_check(
+        self, rules: Collection[str], numbers: list[str] | None, *, repair: bool, grace: timedelta
+    ) -> None:
         """Run the check, and print the violations. Raises SystemExit with the command's exit status."""
         began, started_at = monotonic(), current_time()
         try:
@@ -64,7 +75,9 @@ class Command(BaseCommand):
             if numbers and scope is None:
                 self.stderr.write(f"There is no order {', '.join(numbers)}.")
                 raise SystemExit(NOT_FINISHED)
-            report = check_consistency(scope, rules, repair=repair, say=self.stderr.write)
+            report = check_consistency(
+                scope, rules, repair=repair, grace_period=grace, say=self.stderr.write
+            )
             if scope is None and set(rules) == set(RULES):
                 record_check(report, started_at, current_time())
         except CassandraUnavailable as error:

@@ -1,0 +1,67 @@
+"""Verifies backups: restores the tables into a scratch keyspace, checks the shop in it, and reads the media."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+from django.conf import settings
+
+from backups.errors import BackupError, explain_errors
+from backups.operations.restores import restore_tables
+from backups.queries import execute, find_keyspace, find_mark
+from backups.store import BackupStore
+from cassandra_db import current_time
+
+# The check works with a copy of the shop, so it must reach no bank and nobody's mailbox.
+_NOTHING_OUTSIDE = {"PAYMENT_GATEWAY": "none", "STRIPE_SECRET_KEY": "", "EMAIL_URL": "dummymail://"}
+
+
+@explain_errors()
+def verify_backup(name: str, say: Callable[[str], None]) -> bool:
+    """Verify a backup. Say what the consistency check finds in it, and return whether that is nothing.
+
+    Raises BackupError if a file is missing or damaged, if the tables cannot be restored or the check cannot run.
+    """
+    store = BackupStore()
+    manifest = store.read_manifest(name)
+    scratch = f"{manifest.keyspace}_verify"
+    _drop(scratch)
+    try:
+        restore_tables(store, manifest, scratch, say, is_scratch=True)
+        for file in manifest.media:
+            for _content in store.read_file(file):
+                pass
+        say(f"{len(manifest.media)} files of the media are as they were")
+        _run("migrate", scratch, {0})
+        # What was pending at the time of the snapshot is no violation: after a restore the worker does it.
+        minutes = (current_time() - manifest.snapshot_at).total_seconds() // 60 + 5
+        status, output = _run(f"check_consistency --grace {minutes:.0f}", scratch, {0, 1})
+        say(output)
+        return status == 0
+    finally:
+        _drop(scratch)
+
+
+def _drop(scratch: str) -> None:
+    """Drop the scratch keyspace. Raises BackupError if no verification has made it."""
+    found = find_keyspace(scratch)
+    if found and found.tables and find_mark(scratch) is None:
+        raise BackupError(f"The keyspace {scratch} is not of a verification: drop it yourself.")
+    execute(f"DROP KEYSPACE IF EXISTS {scratch}")
+
+
+def _run(command: str, keyspace: str, expected: set[int]) -> tuple[int, str]:
+    """Run a command of this shop in a keyspace. Return its status and output. Raises BackupError for another status."""
+    done = subprocess.run(  # noqa: S603 -- our own program, and no shell
+        [sys.executable, "manage.py", *command.split()],
+        cwd=settings.BASE_DIR,
+        env=os.environ | _NOTHING_OUTSIDE | {"CASSANDRA_KEYSPACE": keyspace},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in expected:
+        raise BackupError(f"manage.py {command} failed in {keyspace}: {done.stdout[-2000:]}")
+    return done.returncode, done.stdout.rstrip()

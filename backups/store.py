@@ -1,0 +1,159 @@
+"""The store of backups: a folder or a bucket with encrypted chunks, and for each backup a manifest that names its chunks.
+
+A chunk is named by a keyed hash of its content. So backups share what has not changed, and one that was cut off need not store
+again what is there. Both keys are made of BACKUP_KEY.
+"""
+
+import hmac
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from hashlib import sha256
+from typing import IO
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+
+from backups.errors import BackupError
+from backups.manifest import Manifest, StoredFile, dump_manifest, parse_manifest
+from web.encryption import derive_key
+
+CHUNK_BYTES = 4 * 1024 * 1024
+MIN_KEY_LENGTH = 32
+CHUNKS, MANIFESTS = "chunks", "manifests"
+# The first line of each manifest. Change the number when other versions could not read it.
+HEAD = b"stoa-backup 1"
+_NONCE = 12  # bytes, as AES-GCM wants them
+
+
+class BackupStore:
+    """The store that the settings name. Methods raise BackupError if the storage fails or something in it is damaged."""
+
+    def __init__(self) -> None:
+        if "backups" not in settings.STORAGES:
+            raise BackupError("Set BACKUP_FOLDER or BACKUP_S3_BUCKET: backups have no place.")
+        if len(settings.BACKUP_KEY) < MIN_KEY_LENGTH:
+            raise BackupError(
+                f"Set BACKUP_KEY, at least {MIN_KEY_LENGTH} random characters. Keep a copy elsewhere: without it no backup can be read."
+            )
+        self._storage = storages["backups"]
+        self._names_key = derive_key(settings.BACKUP_KEY, "names of backups")
+        self._cipher = AESGCM(derive_key(settings.BACKUP_KEY, "backups"))
+
+    @cached_property
+    def known_chunks(self) -> set[str]:
+        """The names of all chunks in the store."""
+        return set(self._list(CHUNKS))
+
+    def write_file(
+        self, name: str, open_file: Callable[[], IO[bytes]], passed: Callable[[int], None]
+    ) -> StoredFile:
+        """Store a file. `passed` is called with the bytes of each chunk. Raises FileNotFoundError."""
+        size, chunks = 0, []
+        with open_file() as file:
+            while content := file.read(CHUNK_BYTES):
+                chunk = self._digest(content)
+                if chunk not in self.known_chunks:
+                    self._write(f"{CHUNKS}/{chunk}", self._encrypt(content, chunk))
+                    self.known_chunks.add(chunk)
+                chunks.append(chunk)
+                size += len(content)
+                passed(len(content))
+        return {"name": name, "size": size, "chunks": chunks}
+
+    def read_file(self, file: StoredFile) -> Iterator[bytes]:
+        """Yield a file's content in chunks."""
+        for chunk in file["chunks"]:
+            content = self._decrypt(self._read(f"{CHUNKS}/{chunk}"), chunk)
+            if self._digest(content) != chunk:
+                raise BackupError(f"The chunk {chunk} has a wrong checksum, in {file['name']}.")
+            yield content
+
+    def list_backups(self, keyspace: str | None = None) -> list[str]:
+        """Return the names of the backups of one keyspace, or of all, oldest first."""
+        names = (name.rsplit("-", 1) for name in self._list(MANIFESTS))
+        found = sorted((at, of) for of, at in names if keyspace in (None, of))
+        return [f"{of}-{at}" for at, of in found]
+
+    def read_manifest(self, name: str) -> Manifest:
+        """Return a backup's manifest; "latest" names the newest of all."""
+        names = self.list_backups()
+        if name == "latest" and names:
+            name = names[-1]
+        if name not in names:
+            raise BackupError(
+                f"There is no backup {name}. There are: {', '.join(names) or 'none'}."
+            )
+        head, _, sealed = self._read(f"{MANIFESTS}/{name}").partition(b"\n")
+        if head != HEAD:
+            raise BackupError(
+                f"{name} has the format {head[:40]!r}, and this version reads {HEAD!r}. Restore it with the version that made it."
+            )
+        return parse_manifest(self._decrypt(sealed, name))
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Complete a backup: from now on it is listed."""
+        sealed = self._encrypt(dump_manifest(manifest), manifest.name)
+        self._write(f"{MANIFESTS}/{manifest.name}", HEAD + b"\n" + sealed)
+
+    def delete_old_backups(self, keyspace: str, keep: int) -> int:
+        """Delete a keyspace's backups but the newest `keep`, then the chunks that no backup needs. Return the number of chunks.
+
+        No chunk is deleted if a manifest cannot be read.
+        """
+        for name in self.list_backups(keyspace)[: -max(keep, 1)]:
+            self._delete(f"{MANIFESTS}/{name}")
+        manifests = [self.read_manifest(name) for name in self.list_backups()]
+        unused = self.known_chunks.difference(*(each.list_chunks() for each in manifests))
+        for chunk in unused:
+            self._delete(f"{CHUNKS}/{chunk}")
+        return len(unused)
+
+    def _digest(self, content: bytes) -> str:
+        return hmac.new(self._names_key, content, sha256).hexdigest()
+
+    def _encrypt(self, content: bytes, name: str) -> bytes:
+        nonce = secrets.token_bytes(_NONCE)
+        return nonce + self._cipher.encrypt(nonce, content, name.encode())
+
+    def _decrypt(self, sealed: bytes, name: str) -> bytes:
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], name.encode())
+        except (InvalidTag, ValueError) as error:
+            raise BackupError(
+                f"{name} is damaged, or BACKUP_KEY is another one. If a chunk is damaged, delete it: the next backup stores it"
+                " again, if the shop still has it."
+            ) from error
+
+    def _list(self, folder: str) -> list[str]:
+        with _explain_errors(f"cannot list {folder}"):
+            try:
+                return list(self._storage.listdir(folder)[1])
+            except FileNotFoundError:
+                return []
+
+    def _read(self, path: str) -> bytes:
+        with _explain_errors(f"lacks {path}, or cannot read it"), self._storage.open(path) as file:
+            return bytes(file.read())
+
+    def _write(self, path: str, content: bytes) -> None:
+        with _explain_errors(
+            "is full or cannot be written. What it has stays; run the backup again"
+        ):
+            self._storage.save(path, ContentFile(content))
+
+    def _delete(self, path: str) -> None:
+        with _explain_errors(f"cannot delete {path}"):
+            self._storage.delete(path)
+
+
+@contextmanager
+def _explain_errors(what: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # each storage raises its own errors
+        raise BackupError(f"The store of backups {what}: {error}") from error
