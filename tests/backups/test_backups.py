@@ -1,5 +1,6 @@
 """Backups of a small keyspace on the real node: made, cut off, damaged, restored."""
 
+import re
 import resource
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from backups import queries, store
 from backups.errors import BackupError
 from backups.manifest import dump_manifest, total_megabytes
 from backups.nodes import Node, connect_nodes
-from backups.operations import backups, find_restored_backup, forget_restore, restores
+from backups.operations import backups, find_restored_backup, forget_restore, restores, verification
 from backups.queries import execute
 from backups.store import BackupStore
 from cassandra_db import current_time
@@ -375,3 +376,20 @@ def test_x550_the_command_lists_the_backups(
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith(f"{manifest.name}  as of {manifest.snapshot_at:%Y-%m-%d %H:%M:%S} UTC")
     assert "4 tables, 2 files of the media" in line
+
+
+def test_s126_the_check_of_a_backup_reaches_no_gateway_and_sends_no_mail(
+    shop: SmallShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STRIPE_SECRET_KEY", "sk_live_of_the_shop")
+    monkeypatch.setenv("PAYMENT_GATEWAY", "stripe")
+    monkeypatch.setenv("EMAIL_URL", "smtp://mail.example:25")
+    names = ("PAYMENT_GATEWAY", "STRIPE_SECRET_KEY", "EMAIL_BACKEND", "DATABASES")
+    _, said = verification._run("diffsettings --all --output=unified", shop.keyspace, {0})
+    told = dict(re.findall(rf"^[+ ] ({'|'.join(names)}) = (.*)$", said, re.MULTILINE))
+    assert told["PAYMENT_GATEWAY"] == "'none'"
+    assert told["STRIPE_SECRET_KEY"] == "''"
+    assert "dummy" in told["EMAIL_BACKEND"]
+    assert shop.keyspace in told["DATABASES"]
+    with pytest.raises(BackupError, match=r"manage\.py nonsense failed"):
+        verification._run("nonsense", shop.keyspace, {0})
