@@ -80,7 +80,8 @@ class Node:
         bean = f"org.apache.cassandra.db:type=Tables,keyspace={keyspace},table={table}"
         types = ["java.util.Set", *["boolean"] * len(_IMPORT_FLAGS)]
         values = jpype.java.util.HashSet([str(folder)]), *map(jpype.JBoolean, _IMPORT_FLAGS)
-        if self._call(bean, "importNewSSTables", types, *values):
+        # It also ignores files whose folders are not named like the keyspace and the table.
+        if self._call(bean, "importNewSSTables", types, *values) or any(folder.glob("*-Data.db")):
             raise BackupError(f"The node at {self.address} refuses files of {table}: see its log.")
 
     def clean_up(self, keyspace: str) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from cassandra.metadata import KeyspaceMetadata
@@ -62,7 +62,10 @@ def find_mark(keyspace: str) -> RestoreMark | None:
     """Return the mark of a keyspace; None if there is none. Raises CassandraUnavailable."""
     found = find_keyspace(keyspace)
     rows = execute(f"SELECT * FROM {keyspace}.{MARK}") if found and MARK in found.tables else ()  # noqa: S608
-    return next((RestoreMark(**row) for row in rows), None)
+    for row in rows:
+        moment = row["snapshot_at"].replace(tzinfo=UTC)
+        return RestoreMark(row["backup"], moment, row["is_finished"])
+    return None
 
 
 def find_restored_backup() -> RestoreMark | None:

@@ -117,7 +117,7 @@ def _require_space(manifest: Manifest, nodes: list[Node], sources: dict[str, lis
 def _import_files(
     store: BackupStore, node: Node, keyspace: str, table: str, files: list[StoredFile]
 ) -> None:
-    folder = node.staging_folder / table
+    folder = node.staging_folder / keyspace / table
     shutil.rmtree(folder, ignore_errors=True)
     try:
         folder.mkdir(parents=True)

@@ -11,6 +11,7 @@ from backups.store import BackupStore
 
 class Command(BaseCommand):
     help = "Back up tables and media (docs/operations/backups.md). If it is killed, run it again."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--list", action="store_true", help="only list the backups")

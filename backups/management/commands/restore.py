@@ -9,6 +9,7 @@ from backups.operations import restore
 
 class Command(BaseCommand):
     help = "Restore a backup into a new keyspace, and the media that are missing (docs/operations/backups.md)."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="of the backup (`manage.py backup --list`), or latest")

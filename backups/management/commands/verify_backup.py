@@ -9,6 +9,7 @@ from backups.operations import verify_backup
 
 class Command(BaseCommand):
     help = "Restore a backup into a scratch keyspace, run the consistency check there, and drop it."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", nargs="?", default="latest", help="latest if there is none")
