@@ -273,8 +273,20 @@ def update_index(now: datetime) -> IndexUpdate:
         recent = {key: times for key, times in done.items() if times[0] > now - 2 * OVERLAP}
         note_done(path, recent | {key: (at, now) for key, at in changed.items()})
         note(path / "position", now.isoformat())
-    late = [at for key, at in changed.items() if key not in done or done[key][0] < at]
+    late = _list_late(changed, done)
     return IndexUpdate(len(written), current_time() - min(late) if late else timedelta(0))
+
+
+def find_index_age(now: datetime) -> timedelta | None:
+    """Return the age of the oldest change that this host's index lacks; None if the index has to be built.
+
+    Raises CassandraUnavailable.
+    """
+    path = _current(index_home())
+    if path is None or _find_reason_to_build(path, now):
+        return None
+    late = _list_late(_list_pending(path, now), read_done(path))
+    return max(now - min(late, default=now), timedelta(0))
 
 
 def must_update_index(now: datetime) -> bool:
@@ -303,6 +315,13 @@ def _list_pending(path: Path, now: datetime) -> dict[UUID, datetime]:
         if known < at or indexed_at < at + SETTLED_AFTER <= now:
             pending[product_id] = at
     return pending
+
+
+def _list_late(
+    changed: dict[UUID, datetime], done: dict[UUID, tuple[datetime, datetime]]
+) -> list[datetime]:
+    """Return the times of the changes that were never indexed: the others are indexed again after their write must have ended."""
+    return [at for key, at in changed.items() if key not in done or done[key][0] < at]
 
 
 def _replace(path: Path, product_ids: Sequence[UUID]) -> None:

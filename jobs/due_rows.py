@@ -91,7 +91,8 @@ class DueRows:
         partitions = self.list_partitions(since, until)
         for start in range(0, len(partitions), _AT_ONCE):
             rows = filter(is_wanted, self.list_rows(partitions[start : start + _AT_ONCE]))
-            if found := [getattr(row, self.column) for row in rows]:
+            found: list[datetime] = [getattr(row, self.column) for row in rows]
+            if found:
                 return min(found)
         return None
 

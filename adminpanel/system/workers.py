@@ -17,7 +17,7 @@ from orders.lifecycle.entities import CappedCount
 from web.rate_limits import list_alarms
 from web.text_cache import FRAGMENTS, WHOLE_PAGES, TextCache
 
-# Older mails are not counted. The number of these mails already shows that the mail server is down.
+# Older mails and rows are not looked for. The number of these mails already shows that the mail server is down.
 MAX_LOOK_BACK = timedelta(hours=6)
 # The words for the kinds of attempt that have a rate limit.
 ATTEMPT_LABELS = {
@@ -59,7 +59,7 @@ class WorkerStatus:
 def get_worker_status(now: datetime) -> WorkerStatus:
     """Return the state of the workers, without jobs for another host's search index. Raises CassandraUnavailable."""
     found = list_progress(list_jobs(), now)
-    minutes = list_due_mail_minutes(_mail_position(found, now), now, MAX_COUNTED + 1)
+    minutes = list_due_mail_minutes(find_position(found, MAIL_JOB, now), now, MAX_COUNTED + 1)
     count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)
     return WorkerStatus(
         tuple(found),
@@ -72,15 +72,13 @@ def get_worker_status(now: datetime) -> WorkerStatus:
     )
 
 
-def _mail_position(found: Iterable[JobProgress], now: datetime) -> datetime:
-    """Return the time until which all mails were sent, at most MAX_LOOK_BACK before `now`."""
-    reached = [datetime.fromisoformat(each.lease.position) for each in found if _is_mail_job(each)]
-    return max(min(reached, default=now - MAX_LOOK_BACK), now - MAX_LOOK_BACK)
-
-
-def _is_mail_job(each: JobProgress) -> bool:
-    return (
-        each.job.has_name(MAIL_JOB)
-        and bool(each.lease.position)
+def find_position(found: Iterable[JobProgress], family: str, now: datetime) -> datetime:
+    """Return the time until which all shards of a job have done their work, at most MAX_LOOK_BACK before `now`."""
+    reached = [
+        datetime.fromisoformat(each.lease.position)
+        for each in found
+        if each.job.has_name(family)
+        and each.lease.position
         and not each.lease.is_position_wrong(each.now)
-    )
+    ]
+    return max(min(reached, default=now - MAX_LOOK_BACK), now - MAX_LOOK_BACK)

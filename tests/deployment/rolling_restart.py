@@ -14,6 +14,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from uuid import uuid4
@@ -72,6 +73,11 @@ class Load:
     def paid_count(self) -> int:
         return sum(bool(buyer.paid_number) for buyer in self.buyers)
 
+    def wait_for_orders(self) -> None:
+        """Wait until two more buyers have paid."""
+        enough = self.paid_count + 2
+        wait_until(lambda: self.paid_count >= enough, "nobody buys", seconds=120)
+
     def count_errors(self) -> Counter[int]:
         """Return how often an error page, or no answer (0), was answered."""
         answers = sum((buyer.answers for buyer in self.buyers), Counter(self.viewer.answers))
@@ -104,32 +110,18 @@ def restart_all(load: Load, deployment: Deployment, home: Path) -> None:
     """Restart everything in turn, each time when further buyers have paid, and print a line for each."""
     names = [node.name for node in control.list_running_nodes(state.load_cluster(home), home)]
     restarts: list[tuple[str, Callable[[], None]]] = [
-        *(
-            (f"web server {number}", unit.restart)
-            for number, unit in enumerate(deployment.web, start=1)
-        ),
+        *((f"web server {number}", unit.restart) for number, unit in enumerate(deployment.web, 1)),
         ("worker", deployment.worker.restart),
-        *((name, lambda name=name: restart_node(name, home, deployment.web)) for name in names),  # type: ignore[misc]
+        *((name, partial(restart_node, name, home, deployment.web)) for name in names),
     ]
     for what, restart in restarts:
-        paid = load.paid_count
-        wait_until(
-            lambda paid=paid: load.paid_count >= paid + 2, f"nobody buys before {what}", seconds=120
-        )
+        load.wait_for_orders()
         began, before, errors = perf_counter(), load.paid_count, load.count_errors()
         restart()
-        wait_until(
-            lambda paid=load.paid_count: load.paid_count >= paid + 2,
-            f"nobody buys after {what}",
-            seconds=120,
-        )
-        noticed = load.count_errors() - errors
-        took = perf_counter() - began
-        orders = load.paid_count - before
-        print(
-            f"{what}: restarted in {took:.0f} s, {orders} orders meanwhile; {dict(noticed) or 'no error page'}",
-            flush=True,
-        )
+        load.wait_for_orders()
+        took, orders = perf_counter() - began, load.paid_count - before
+        noticed = dict(load.count_errors() - errors) or "no error page"
+        print(f"{what}: {took:.0f} s, {orders} orders meanwhile; {noticed}", flush=True)
 
 
 def main(folder: Path) -> int:

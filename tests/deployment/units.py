@@ -122,7 +122,7 @@ class Deployment:
             "SHOP_HOST": HOST,
             "SHOP_UPSTREAMS": " ".join(f"{HOST}:{port}" for port in self.web_ports),
         }
-        command = [build_tool(CADDY), "run", "--config", ROOT / "deploy" / "Caddyfile"]
+        command = [str(build_tool(CADDY)), "run", "--config", str(ROOT / "deploy" / "Caddyfile")]
         with (self._folder / "caddy.log").open("wb") as log:
             self._proxy = subprocess.Popen(
                 command, env=os.environ | settings, stdout=log, stderr=log
