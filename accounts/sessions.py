@@ -28,6 +28,7 @@ from django.utils.crypto import constant_time_compare, get_random_string
 from accounts.async_variants import async_variant
 from accounts.known_devices import forget_devices
 from cassandra_db import (
+    QUORUM,
     SEND_AGAIN,
     PendingResult,
     applied_if,
@@ -35,6 +36,7 @@ from cassandra_db import (
     current_time,
     is_clock_right,
     read,
+    scan,
     write,
 )
 from web.encryption import keyed_digests
@@ -58,6 +60,11 @@ REMEMBER = write(
 )
 FORGET = write(
     "session", "DELETE FROM sessions_by_user WHERE user_id = :user_id AND session_key = :key"
+)
+ALL = scan(
+    "session",
+    "SELECT session_key, user_id FROM sessions WHERE token(session_key) > :start AND token(session_key) <= :end",
+    consistency=QUORUM,
 )
 OF_USER = read(
     "session",
@@ -278,9 +285,19 @@ def end_sessions(user_id: UUID, except_key: str | None = None) -> int:
     return len(ended)
 
 
-def _end(user_id: UUID, key: str) -> None:
+def end_all_sessions() -> int:
+    """End the sessions of all members and guests, and return their number. Raises CassandraUnavailable."""
+    count = 0
+    for row in ALL.iterate_table():
+        _end(row.user_id, row.session_key)
+        count += 1
+    return count
+
+
+def _end(user_id: UUID | None, key: str) -> None:
     DELETE.apply(if_lost=SEND_AGAIN, key=key)
-    FORGET.run(user_id=user_id, key=key)
+    if user_id:
+        FORGET.run(user_id=user_id, key=key)
 
 
 def stored_keys(key: str | None) -> list[str]:

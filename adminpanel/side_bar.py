@@ -81,6 +81,7 @@ PAGES = (
     Entry("stock_transfers", _("Transfers in transit"), "truck", _("Stock")),
     Entry("stock_value", _("Stock value"), "chart", _("Stock")),
     Entry("open_invoices", _("Open invoices"), "list", _("Books")),
+    Entry("unmatched_payments", _("Payments after a restore"), "list", _("Books")),
     Entry("front_page_rows", _("Rows of products"), "pin", _("Front page")),
     Entry("brand", _("Brand"), "edit", _("Settings")),
     Entry("delivery_methods", _("Delivery methods"), "truck", _("Settings")),

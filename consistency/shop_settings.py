@@ -14,7 +14,7 @@ from inventory.warehouses import WAREHOUSE
 from mail.texts import MAIL_TEXTS
 from moderation.rules import REVIEW_RULES
 from pricing import delivery_settings, tax, weight_settings
-from shop_settings import terms
+from shop_settings import restores, terms
 from shop_settings.brand import BRAND
 from shop_settings.errors import SettingRefused
 from shop_settings.menus import MENUS
@@ -25,7 +25,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         *(delivery_settings.DELIVERY, weight_settings.WEIGHTS),
-        *(tax.TAX, terms.TERMS, WAREHOUSE),
+        *(tax.TAX, terms.TERMS, WAREHOUSE, restores.RESTORES),
         *(FRONT_BLOCKS, BRAND, MENUS, TEXT_PAGES),
         *(REVIEW_RULES, FILTERS, COLOURS, SEARCH_RULES, SAVED_REPLIES, MAIL_TEXTS),
     )

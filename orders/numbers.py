@@ -15,7 +15,11 @@ def derive_order_number(order_id: UUID, attempt: int = 0) -> str:
     The id is made with the shop's key (checkout.checkouts), so the number reveals neither the cart nor how many orders there
     are. An order that is placed again after a crash claims the same number.
     """
-    digest = hashlib.sha256(b"order number" + order_id.bytes + attempt.to_bytes(2, "big")).digest()
+    length = (
+        2 if attempt < 1 << 16 else 4
+    )  # of the attempts of a later series (shop_settings.restores)
+    content = b"order number" + order_id.bytes + attempt.to_bytes(length, "big")
+    digest = hashlib.sha256(content).digest()
     letters = "".join(LETTERS[byte % 32] for byte in digest[:LENGTH])
     return f"{letters[:4]}-{letters[4:]}"
 

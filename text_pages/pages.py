@@ -89,6 +89,12 @@ class TextPage:
         kept = tuple(each for each in heads if each is last or each.live_from > now)
         return replace(page, heads=kept, former_slugs=former[-MAX_FORMER_SLUGS:])
 
+    def skip_numbers(self, count: int) -> "TextPage":
+        """Return the page without these many of its next numbers, which versions may have had that a restore has lost."""
+        # Of a page without versions the last saved one is shown.
+        skipped = count if self.heads else 0
+        return replace(self, saved=min(self.saved + skipped, MAX_VERSIONS))
+
     def without_planned(self, number: int, now: datetime) -> "TextPage":
         """Return the page without a version that is not live yet."""
         kept = (each for each in self.heads if each.number != number or each.live_from <= now)

@@ -19,6 +19,7 @@ from accounts.operations.email_change import (
 from accounts.operations.erasure import (
     erase_account,
     person_from_user,
+    repeat_erasures,
     request_erasure,
     run_erasures,
 )

@@ -15,13 +15,15 @@ from accounts import audit_log, queries
 from accounts.errors import NoSuchUser
 from accounts.models import User
 from accounts.operations.email_claims import EMAIL_RELEASED
+from accounts.operations.staff import set_role
 from accounts.second_factor import delete_second_factor
 from accounts.sessions import end_sessions
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional_write, write
+from cassandra_db import QUORUM, REFUSED_MEANS_DONE, SEND_AGAIN, conditional_write, scan, write
 from jobs.due_rows import DueRows, Sweep
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from web import personal_data
+from web.erasure_log import hash_user_id, list_logged_erasures, log_erasure
 from web.personal_data import FAREWELL_EVENT, DataSubject, ErasureRefused
 
 INSERT_ERASURE = write(
@@ -51,6 +53,11 @@ ERASING = conditional_write(
 OFF_STAFF = conditional_write(
     "staff", "DELETE FROM staff WHERE shop = :shop AND user_id = :user_id IF EXISTS"
 )
+EVERYBODY = scan(
+    "erasure",
+    "SELECT user_id, role FROM users WHERE token(user_id) > :start AND token(user_id) <= :end",
+    consistency=QUORUM,
+)
 USER_REMOVED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 
 # The time after which a refused erasure is tried again.
@@ -72,6 +79,7 @@ def request_erasure(user_id: UUID, now: datetime) -> None:
     ERASURES.note(now, user_id=user_id)
     if not ERASING.apply(if_lost=SEND_AGAIN, user_id=user_id, now=now):
         raise NoSuchUser
+    log_erasure(user_id, now)
     end_sessions(user_id)
     audit_log.add_entry("erased", now, by=user_id)
 
@@ -85,6 +93,7 @@ def erase_account(user_id: UUID, now: datetime) -> bool:
     if user is None or user.erasing_at is None:
         return False  # erased already, or the request died before the account was closed
     person = person_from_user(user)
+    log_erasure(user_id, now)  # the request may have died before
     end_sessions(user_id)
     personal_data.erase_personal_data(person, now)
     queue_mail(user_id, FAREWELL_EVENT, user.email, "erased", {"name": person.name}, now)
@@ -94,6 +103,29 @@ def erase_account(user_id: UUID, now: datetime) -> bool:
     USER_REMOVED.apply(if_lost=SEND_AGAIN, user_id=user_id)
     log.info("user %s is erased", user_id)
     return True
+
+
+def repeat_erasures(since: datetime, now: datetime) -> tuple[int, int]:
+    """Erase the people again whose erasure was logged since a moment, and whom a restore has brought back.
+
+    Return how many are erased, and how many are locked out and erased later, by the worker. Raises LastAdmin, CassandraUnavailable
+    and the errors of the log's storage.
+    """
+    logged = list_logged_erasures(since.date())
+    done = later = 0
+    # Without a log there is nobody to look for.
+    for row in EVERYBODY.iterate_table() if logged else ():
+        if hash_user_id(row.user_id) not in logged:
+            continue
+        if row.role:
+            set_role(row.user_id, "", now)  # they had given it up before they were erased
+        request_erasure(row.user_id, now)
+        try:
+            done += erase_account(row.user_id, now)
+        except ErasureRefused as refused:
+            log.warning("user %s is erased later: %s", row.user_id, refused)
+            later += 1
+    return done, later
 
 
 def remove_access(user_id: UUID) -> None:

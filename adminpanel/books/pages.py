@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 from moneyed import Money
 
+from adminpanel.names import list_names
 from books.entities import (
     FEE,
     PAYMENT,
@@ -30,6 +31,7 @@ from books.queries import (
     sums_from_rows,
 )
 from payments.gateways import METHODS
+from payments.queries import UnmatchedPayment, list_unmatched_payments
 from pricing.delivery_settings import country_name
 from pricing.money import from_minor_units
 from spreadsheets.typed_values import format_price
@@ -217,6 +219,27 @@ def get_open_invoices(today: date, *, only_overdue: bool) -> OpenInvoicesPage:
         len(overdue),
         has_more,
     )
+
+
+@dataclass(frozen=True)
+class UnmatchedLine:
+    """A payment that has no order since a restore, or an order whose money is looked up, and who of the staff has decided."""
+
+    payment: UnmatchedPayment
+    who: str
+
+    @property
+    def method(self) -> str:
+        return _name_gateway(self.payment.gateway)
+
+
+def list_unmatched_lines() -> list[UnmatchedLine]:
+    """Return the unmatched payments, the open ones first. Raises CassandraUnavailable."""
+    found = list_unmatched_payments()
+    names = list_names({each.decided_by for each in found if each.decided_by})
+    return [
+        UnmatchedLine(each, names[each.decided_by] if each.decided_by else "") for each in found
+    ]
 
 
 def _add_up(lines: Iterable[InvoiceLine]) -> tuple[Money, ...]:

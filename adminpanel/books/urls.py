@@ -8,4 +8,10 @@ urlpatterns = [
     path("books/", views.books_month, name="books"),
     path("books/invoices/", views.book_invoices, name="book_invoices"),
     path("books/open/", views.open_invoices, name="open_invoices"),
+    path("books/unmatched/", views.unmatched_payments, name="unmatched_payments"),
+    path(
+        "books/unmatched/<uuid:payment_id>/",
+        views.settle_unmatched_payment,
+        name="unmatched_payment_settle",
+    ),
 ]

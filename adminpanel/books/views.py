@@ -1,10 +1,13 @@
-"""Pages of the books: a month, its invoices as a file, and the open invoices."""
+"""Pages of the books: a month, its invoices as a file, the open invoices, and the payments without an order."""
 
 from datetime import date
+from http import HTTPStatus
+from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
@@ -19,15 +22,22 @@ from adminpanel.books.pages import (
     list_invoice_rows,
     list_payment_rows,
     list_tax_rows,
+    list_unmatched_lines,
 )
 from adminpanel.code_again import confirm_by_code
 from adminpanel.file_states import renew_if_old, send_csv
-from adminpanel.parameters import cut_page
+from adminpanel.orders.refund_permission import confirm_refund
+from adminpanel.parameters import cut_page, found_or_404
 from analytics.days import shop_today
 from cassandra_db import current_time
 from orders.papers.order_files import ORDER_FILES, InvoicesOfMonth
+from payments import operations as payments
+from payments.errors import GatewayUnavailable
+from payments.queries import get_unmatched_payment
+from pricing.money import to_minor_units
 from spreadsheets import operations
 from web.decorators import post_only
+from web.forms import Form
 from web.rendering import render_page
 
 BOOK_STAFF = ("analyst", *MONEY_STAFF, ADMIN)
@@ -113,3 +123,46 @@ def open_invoices(request: HttpRequest) -> HttpResponse:
         "can_open_orders": has_permission(current_member(request), "adminpanel.order"),
     }
     return render_page(request, "adminpanel/books/open_invoices.html", context)
+
+
+@staff_required(MONEY_STAFF)
+@require_safe
+def unmatched_payments(request: HttpRequest) -> HttpResponse:
+    """List the payments that have no order since a restore, and the orders whose money has to be looked up."""
+    return _show_unmatched(request)
+
+
+def _show_unmatched(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
+    lines, number, count = cut_page(list_unmatched_lines(), request.GET, PAGE_LENGTH)
+    context = {
+        "payments": [line for line in lines if not line.payment.is_manual],
+        "manual": [line for line in lines if line.payment.is_manual],
+        "page": number,
+        "page_count": count,
+        **more,
+    }
+    return render_page(request, "adminpanel/books/unmatched_payments.html", context, status=status)
+
+
+@sensitive_post_parameters("code")
+@staff_required(MONEY_STAFF, is_about_people=False)
+@post_only("adminpanel:unmatched_payments")
+def settle_unmatched_payment(request: HttpRequest, payment_id: UUID) -> HttpResponse:
+    """Give back a payment without an order, or tick off an order whose money was looked up. A large refund asks for a code."""
+    found, form = found_or_404(get_unmatched_payment(payment_id), "payment"), Form(request.POST)
+    if not found.is_open:
+        return redirect("adminpanel:unmatched_payments")
+    cents = 0 if found.is_manual else to_minor_units(found.amount)
+    if not confirm_refund(request, form, cents, cents):
+        return _show_unmatched(request, 422, form=form, asked=found)
+    try:
+        state = payments.settle_unmatched_payment(
+            found, current_member(request).user_id, current_time()
+        )
+    except GatewayUnavailable as error:
+        return _show_unmatched(request, HTTPStatus.SERVICE_UNAVAILABLE, error=str(error))
+    except LookupError:
+        unknown = _("The payment provider doesn’t know this payment.")
+        return _show_unmatched(request, HTTPStatus.CONFLICT, error=unknown)
+    note_changes(request, {"state": "open"}, {"state": state, "order": found.number})
+    return redirect("adminpanel:unmatched_payments")

@@ -44,6 +44,7 @@ ACTS = {
     "adminpanel:lines": gettext_lazy("Changed an order’s items"),
     "adminpanel:door": gettext_lazy("Changed a delivery address"),
     "adminpanel:received": gettext_lazy("Recorded a payment"),
+    "adminpanel:unmatched_payment_settle": gettext_lazy("Settled a payment after a restore"),
     "adminpanel:money_sent": gettext_lazy("Sent a refund"),
     "adminpanel:second_factor": gettext_lazy("Entered a sign-in code"),
     "adminpanel:recovery_codes": gettext_lazy("Created recovery codes"),

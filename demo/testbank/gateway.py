@@ -1,16 +1,18 @@
 """The shop's gateway to the test bank. It reads the bank's tables; a real gateway would call a provider by HTTPS."""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from uuid import UUID
 
 from django.conf import settings
 from django.urls import reverse
 from moneyed import Money
 
-from cassandra_db import current_time
+from cassandra_db import Row, current_time
 from demo.testbank import operations, queries
 from payments.gateways import (
+    ListedPayment,
     PaymentOutcome,
     PaymentRequest,
     PaymentSession,
@@ -52,21 +54,9 @@ class TestBank:
         row = queries.get_payment(UUID(hex=reference))
         if row is None:
             raise LookupError(f"the bank knows no payment {reference}")
-        state, currency = row.state, row.currency
-        if state in ("late", "away"):
-            if current_time() >= row.answers_at:
-                state = "authorized"
-            elif state == "away":
-                raise TimeoutError("the bank does not answer")
-        captured = row.captured or 0
-        fee = captured * FEE_PER_MILLE // 1000
-        sums = [
-            from_minor_units(units or 0, currency)
-            for units in (row.amount, captured, row.refunded, fee)
-        ]
-        return PaymentOutcome(
-            "pending" if state in ("open", "asked", "late") else state, row.reference, *sums
-        )
+        if row.state == "away" and current_time() < row.answers_at:
+            raise TimeoutError("the bank does not answer")
+        return _outcome_from_row(row)
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
         """Capture an amount of an authorized payment, once for each key. Raises LookupError, CaptureRefused."""
@@ -79,6 +69,14 @@ class TestBank:
     def refund(self, reference: str, amount: Money, key: str) -> None:
         """Refund an amount, once for each key. Raises LookupError. Also raises ValueError for more than was captured."""
         operations.refund_payment(UUID(hex=reference), to_minor_units(amount), key)
+
+    def list_payments(self, since: datetime) -> Iterator[ListedPayment]:
+        """Yield the payments that were opened or changed since then."""
+        for row in queries.PAYMENTS.iterate_table():
+            if _moment(row.changed) >= since:
+                yield ListedPayment(
+                    row.payment_id.hex, row.payment_id, _moment(row.opened), _outcome_from_row(row)
+                )
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         """Return the event that a webhook reports. Raises PermissionError, ValueError, KeyError."""
@@ -94,6 +92,22 @@ class TestBank:
         return WebhookEvent(
             str(payload["event_id"]), str(payload["reference"]), payment_id, payment_id.hex
         )
+
+
+def _outcome_from_row(row: Row) -> PaymentOutcome:
+    state, captured = row.state, row.captured or 0
+    if state in ("late", "away"):
+        state = "authorized" if current_time() >= row.answers_at else "pending"
+    fee = captured * FEE_PER_MILLE // 1000
+    sums = [
+        from_minor_units(units or 0, row.currency)
+        for units in (row.amount, captured, row.refunded, fee)
+    ]
+    return PaymentOutcome("pending" if state in ("open", "asked") else state, row.reference, *sums)
+
+
+def _moment(write_timestamp: int) -> datetime:
+    return datetime.fromtimestamp(write_timestamp / 1_000_000, UTC)
 
 
 def make_signature_header(body: bytes) -> str:

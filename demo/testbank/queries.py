@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from cassandra_db import Row, read
+from cassandra_db import QUORUM, Row, read, scan
 
 PAYMENT = read(
     "bank",
@@ -18,6 +18,15 @@ def get_payment(payment_id: UUID) -> Row | None:
     """Return a payment (reference, amount in minor units, currency, state, …), or None. Raises CassandraUnavailable."""
     return PAYMENT.one(payment_id=payment_id)
 
+
+# Each change of a payment writes another stamp; the reference never changes.
+PAYMENTS = scan(
+    "bank",
+    """SELECT payment_id, reference, amount, currency, state, answers_at, captured, refunded,
+              writetime(reference) AS opened, writetime(stamp) AS changed
+       FROM testbank_payments WHERE token(payment_id) > :start AND token(payment_id) <= :end""",
+    consistency=QUORUM,
+)
 
 WEBHOOKS = read(
     "bank",

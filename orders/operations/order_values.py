@@ -30,6 +30,7 @@ from payments.methods import is_paid_afterwards
 from pricing import delivery, quotes, tax
 from pricing.money import to_minor_units
 from pricing.quotes import snapshot_columns
+from shop_settings.restores import get_number_series
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,9 @@ def placed_events(draft: OrderDraft, gateway: str, now: datetime) -> tuple[Event
         actor=draft.placed_by,
         public=False,
         board=board,
-        details=started_details(derive_payment_id(draft.order_id, 0), gateway, draft.sums.total),
+        details=started_details(
+            derive_payment_id(draft.order_id, get_number_series()), gateway, draft.sums.total
+        ),
     )
     return payment_started, placed
 

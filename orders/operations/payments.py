@@ -43,6 +43,7 @@ from pricing.money import to_minor_units
 from promotions.errors import VoucherRefused
 from promotions.operations import redeem_voucher
 from shop_settings.brand import get_brand
+from shop_settings.restores import get_number_series
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +119,8 @@ def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
             raise TooManyPaymentAttempts(MAX_ATTEMPTS)
         gateway = gateways.resolve_gateway_name(order.payment_method)
         record_payment_inquiry(order.order_id, now)
-        details = started_details(derive_payment_id(order.order_id, count), gateway, order.total)
+        payment_id = derive_payment_id(order.order_id, count + get_number_series())
+        details = started_details(payment_id, gateway, order.total)
         return Transition("payment_started", actor="shopper", at=now, details=details)
 
     order = transition_as_planned(order, plan)

@@ -69,6 +69,7 @@ from payments.errors import GatewayUnavailable
 from payments.methods import MANUAL_METHODS
 from promotions.errors import VoucherRefused
 from promotions.operations import redeem_voucher
+from shop_settings.restores import get_number_series
 
 log = logging.getLogger(__name__)
 
@@ -372,8 +373,12 @@ def _wanted_lines(draft: OrderDraft) -> list[WantedLine]:
 
 
 def claim_order_number(order_id: UUID) -> str:
-    """Claim a unique number for an order. A second call returns the same number. Raises CassandraUnavailable."""
-    for attempt in range(100):
+    """Claim a unique number for an order. A second call returns the same number. Raises CassandraUnavailable.
+
+    After a restore a cart or a draft makes the order id again that a lost order had, but with another number.
+    """
+    series = get_number_series()
+    for attempt in range(series, series + 100):
         number = numbers.derive_order_number(order_id, attempt)
         claim = INSERT_NUMBER.apply(
             if_lost=applied_if(lambda row: row.order_id == order_id),

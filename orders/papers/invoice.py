@@ -26,6 +26,7 @@ from orders.papers.sheets import MARGIN, SOFT, Sheet
 from pricing.money import from_minor_units as amount_of
 from pricing.sum_rows import TOTAL, list_sum_rows
 from pricing.templatetags.money import format_money
+from shop_settings.restores import get_number_series
 from shop_settings.terms import get_terms
 
 _PAID_BY = {  # the sentences for the paid amount, and for the amount to pay
@@ -266,7 +267,8 @@ def list_credits(order: Order) -> list[tuple[str, Event, str, Money]]:
         reason = reasons.get(event.details.get("refund")) or (
             _("Cancelled") if order.state == CANCELLED else _("Refund")
         )
-        found.append((f"{order.number}-{number}", event, str(reason), amount))
+        credit = f"{order.number}-{number + get_number_series(event.at)}"
+        found.append((credit, event, str(reason), amount))
     return found
 
 

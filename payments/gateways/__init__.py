@@ -5,7 +5,7 @@ and refunds a captured payment in whole or in part.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -67,6 +67,21 @@ class PaymentOutcome:
     refunded: Money
     fee: Money | None = None  # what the gateway has kept of the payment, if it says so
 
+    @property
+    def has_money(self) -> bool:
+        """Whether the gateway holds an amount for the shop, authorized or captured."""
+        return self.state == "authorized" or self.captured > self.refunded
+
+
+@dataclass(frozen=True)
+class ListedPayment:
+    """A payment as its gateway lists it: the gateway's reference, the shop's id, and when it was started."""
+
+    reference: str
+    payment_id: UUID
+    started_at: datetime
+    outcome: PaymentOutcome
+
 
 @dataclass(frozen=True)
 class WebhookEvent:
@@ -110,6 +125,9 @@ class Gateway(Protocol):
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
         """Refund `amount` out of the captured amount."""
+
+    def list_payments(self, since: datetime) -> Iterable[ListedPayment]:
+        """Return the payments that were started, paid or refunded since then. Others may be among them."""
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         """Return the event in a webhook, or None if the webhook does not concern the shop.
@@ -264,6 +282,10 @@ class _GuardedGateway:
     def refund(self, reference: str, amount: Money, key: str) -> None:
         with _gateway_call(self.name):
             self.gateway.refund(reference, amount, key)
+
+    def list_payments(self, since: datetime) -> Iterable[ListedPayment]:
+        with _gateway_call(self.name):
+            return list(self.gateway.list_payments(since))
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         # This call is not guarded: it needs no network, and PermissionError is an OSError, which the guard would translate.

@@ -8,6 +8,7 @@ shop looks for an existing refund before it requests one.
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -21,6 +22,7 @@ from cassandra_db import current_time
 from payments.errors import GatewayUnavailable
 from payments.gateways import (
     CaptureRefused,
+    ListedPayment,
     PaymentOutcome,
     PaymentRequest,
     PaymentSession,
@@ -47,6 +49,8 @@ PAYMENT_EVENTS = (
 REFUND_FAILED = "refund.failed"
 # The states of a refund that has not reached the customer.
 FAILED_REFUND_STATES = ("failed", "canceled")
+# A payment page is open for a day: so long before it is paid, a payment may have been started.
+PAGE_OPEN_FOR = timedelta(days=1)
 # The reason that Stripe stores when the shop voids a payment. If the bank voids it, Stripe stores another reason.
 CANCELLATION_REASON = "abandoned"
 
@@ -159,6 +163,36 @@ class Stripe:
                     else key
                 },
             )
+
+    def list_payments(self, since: datetime) -> Iterator[ListedPayment]:
+        """Yield the shop's payments whose page was open since then, or of which the shop has refunded a part since then."""
+        first, moment = (since - PAGE_OPEN_FOR).timestamp(), since.timestamp()
+        with _translate_errors():
+            listed = _client().v1.checkout.sessions.list(
+                {
+                    "created": {"gte": int(first)},
+                    "limit": 100,
+                    "expand": ["data.payment_intent.latest_charge"],
+                }
+            )
+            sessions = {each.id: each.to_dict() for each in listed.auto_paging_iter()}
+            refunds = _client().v1.refunds.list({"created": {"gte": int(moment)}, "limit": 100})
+            refunded = {
+                str(each.metadata.to_dict().get("session", ""))
+                for each in refunds.auto_paging_iter()
+                if each.metadata
+            }
+        sessions |= {each: _get_session(each) for each in refunded - sessions.keys() if each}
+        for reference, session in sessions.items():
+            metadata = session.get("metadata") or {}
+            # Other users of the Stripe account have sessions, too.
+            if {"number", "payment"} <= metadata.keys():
+                yield ListedPayment(
+                    reference,
+                    UUID(str(metadata["payment"])),
+                    datetime.fromtimestamp(session["created"], UTC),
+                    outcome_from_session(session),
+                )
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         """Return the event in a webhook, or None if the webhook does not concern the shop.

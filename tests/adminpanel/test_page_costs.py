@@ -50,6 +50,7 @@ BOUNDS = {
     "spreadsheets": (56, 4),  # the names of those who started each of the fifty
     "stock": (110, 4),  # two for each of fifty rows
     "system": (72, 3),  # a lease of each job
+    "unmatched_payments": (110, 4),  # the names of those who have decided
     "visits": (72, 3),  # two partitions of each of 30 days
     "worker": (
         460,

@@ -87,7 +87,10 @@ from orders.operations import (
     transition_order,
 )
 from orders.papers.order_files import ORDER_FILES
+from payments.gateways import PaymentRequest, get_gateway
 from payments.methods import CASH_ON_DELIVERY
+from payments.operations import list_unmatched_payment
+from payments.queries import UnmatchedPayment
 from posts.operations.blocks import block_person
 from posts.operations.follows import set_follow
 from posts.operations.likes import set_like
@@ -347,6 +350,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "draft": str(offered.draft_id),
         "offer": _token(offer_url(offered)),
         "transfer": _send_one(present, ann, now),
+        "unmatched": _pay_lost_order(ordered, now),
         "spreadsheet": str(_make_import(present, ann, now)),
         "ordered": str(ordered.order_id),
         "to_pack": ordered.number,
@@ -530,6 +534,19 @@ def _send_one(product: Product, ann: User, now: datetime) -> str:
     )
     start_transfer(transfer)
     return str(transfer.transfer_id)
+
+
+def _pay_lost_order(order: Order, now: datetime) -> str:
+    """A payment whose order was lost in a restore, and an order by transfer whose money is to be looked up."""
+    at, gateway = "https://shop.example/", get_gateway("testbank")
+    request = PaymentRequest(uuid4(), uuid4(), "7KQF-3M9X", order.total, "Stoa", at, at, at)
+    reference = gateway.start(request).reference
+    found = (request.payment_id, "testbank", reference, request.number, order.total, now)
+    list_unmatched_payment(UnmatchedPayment(*found))
+    list_unmatched_payment(
+        UnmatchedPayment(uuid4(), "transfer", order.number, order.number, order.total, now)
+    )
+    return str(request.payment_id)
 
 
 def _token(address: str) -> str:

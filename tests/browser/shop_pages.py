@@ -367,6 +367,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "books": ShopPage("adminpanel:books", "/staff/books/", "admin"),
         "books, refused": ShopPage("adminpanel:books", "/staff/books/?month=odd", "admin", 422),
         "open invoices": ShopPage("adminpanel:open_invoices", "/staff/books/open/", "admin"),
+        "payments after a restore": ShopPage(
+            "adminpanel:unmatched_payments", "/staff/books/unmatched/", "admin"
+        ),
         "failed mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
         "mails, refused": ShopPage(
             "adminpanel:mail_allow", "/staff/mail/allow/", "admin", 422, _NOTHING
@@ -647,6 +650,7 @@ _STAFF_ACTIONS = (
     *("front_block_move", "front_block_remove"),
     *("text_page_offline", "text_page_take_back"),
     *("stock_mail", "stock_threshold", "stock_place", "stock_transfer_new", "stock_transfer_end"),
+    "unmatched_payment_settle",
 )
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {

@@ -44,6 +44,9 @@ SENT_BY = {
     "adminpanel/promotions/test_promotions.py": {
         "adminpanel/promotions/promotions.html: {% url 'adminpanel:promotion_resume' line.trigger line.promotion.key %}"
     },
+    "backups/test_reconciliation.py": {
+        "adminpanel/books/unmatched_payments.html: {% url 'adminpanel:unmatched_payment_settle' asked.payment_id %}"
+    },
     "cart/test_carts.py": {"cart/carts.html: {% url 'cart:undo' %}"},
     "cart/test_prices.py": {
         "cart/_line.html: {% url 'cart:agree' %}",

@@ -177,6 +177,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
         )
     ],
     "adminpanel:stock_transfer_end": [ask(transfer_id="{transfer}")],
+    "adminpanel:unmatched_payment_settle": [ask(payment_id="{unmatched}")],
     "adminpanel:product_price": [
         ask({"price": "0.01"}, product_id="{product}", variant_id="{line}")
     ],

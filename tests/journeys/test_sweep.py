@@ -82,6 +82,8 @@ from orders.bulk_changes import start_change
 from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
 from orders.papers.order_files import ORDER_FILES
+from payments.operations import list_unmatched_payment
+from payments.queries import UnmatchedPayment
 from questions.operations import ask_question
 from reviews.links import guest_token, stop_token
 from spreadsheets import operations
@@ -400,6 +402,8 @@ def make_world() -> World:
         *("", LEAVING, str(alice.pk), now),
     )
     start_transfer(transfer)
+    unmatched = UnmatchedPayment(uuid4(), "transfer", "", paid.number, paid.total, now)
+    list_unmatched_payment(unmatched)
     gone = RemovedLine(
         cart_id, line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
     )
@@ -430,6 +434,7 @@ def make_world() -> World:
         "paper": str(paper_id),
         "draft": str(draft.draft_id),
         "transfer": str(transfer.transfer_id),
+        "unmatched": str(unmatched.payment_id),
     }
     nobody = RemovedLine(
         uuid4(), line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
@@ -455,6 +460,7 @@ def make_world() -> World:
                 "paper",
                 "draft",
                 "transfer",
+                "unmatched",
             )
         },
         "address": "17",

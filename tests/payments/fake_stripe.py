@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from time import time
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 from uuid import uuid4
@@ -71,12 +72,10 @@ class FakeStripe:
             return answer
 
     def _done(self, method: str, path: str, sent: Thing) -> Thing:
-        if (method, path) == ("POST", "/v1/checkout/sessions"):
-            return self._opened(sent)
+        if path == "/v1/checkout/sessions":
+            return self._opened(sent) if method == "POST" else self._listed_sessions(sent)
         if path == "/v1/refunds":
-            return (
-                self._refunded(sent) if method == "POST" else self._refunds(sent["payment_intent"])
-            )
+            return self._refunded(sent) if method == "POST" else self._refunds(sent)
         if found := re.fullmatch(r"/v1/checkout/sessions/(\w+)(/expire)?", path):
             session = self._known(self.sessions, found[1])
             if found[2]:
@@ -105,6 +104,7 @@ class FakeStripe:
         session = {
             "id": f"cs_{uuid4().hex}",
             "object": "checkout.session",
+            "created": int(time()),
             "status": "open",
             "currency": price["currency"],
             "amount_total": int(price["unit_amount"]) * int(sent["line_items"]["0"]["quantity"]),
@@ -125,6 +125,7 @@ class FakeStripe:
         refund = {
             "id": f"re_{uuid4().hex}",
             "object": "refund",
+            "created": int(time()),
             **sent,
             "amount": amount,
             "status": "succeeded",
@@ -132,8 +133,22 @@ class FakeStripe:
         self.refunds.append(refund)
         return refund
 
-    def _refunds(self, intent_id: str) -> Thing:
-        found = [each for each in self.refunds if each["payment_intent"] == intent_id]
+    def _listed_sessions(self, sent: Thing) -> Thing:
+        since = int(sent["created"]["gte"])
+        found = [
+            each | {"payment_intent": self.intents.get(each["payment_intent"])}
+            for each in self.sessions.values()
+            if each["created"] >= since
+        ]
+        return {"object": "list", "data": found, "has_more": False, "url": "/v1/checkout/sessions"}
+
+    def _refunds(self, sent: Thing) -> Thing:
+        since, intent_id = int(sent.get("created", {}).get("gte", 0)), sent.get("payment_intent")
+        found = [
+            each
+            for each in self.refunds
+            if intent_id in (None, each["payment_intent"]) and each["created"] >= since
+        ]
         return {"object": "list", "data": found, "has_more": False, "url": "/v1/refunds"}
 
     def _known(self, things: dict[str, Thing], name: str) -> Thing:

@@ -105,6 +105,30 @@ def test_set_aside_taken_and_given_back_each_once_for_a_key(case: GatewayCase) -
     assert case.gateway.get_outcome(reference).state == "refunded"
 
 
+def test_x558_a_gateway_lists_the_payments_since_a_moment(case: GatewayCase) -> None:
+    began = now()
+    requests = [make_request() for _ in range(3)]
+    open_one, approved, taken = (case.gateway.start(request).reference for request in requests)
+    case.approve(approved)
+    case.approve(taken)
+    case.gateway.capture(taken, euros(3000), "take")
+    case.gateway.refund(taken, euros(1000), "give")
+    listed = {each.reference: each for each in case.gateway.list_payments(began)}
+    for reference, request in zip((open_one, approved, taken), requests, strict=True):
+        found = listed[reference]
+        assert found.payment_id == request.payment_id
+        assert found.outcome == case.gateway.get_outcome(reference)
+        assert abs(found.started_at - began) < timedelta(minutes=1)
+    assert [listed[each].outcome.has_money for each in (open_one, approved, taken)] == [
+        False,
+        True,
+        True,
+    ]
+    assert not set(listed) & {
+        each.reference for each in case.gateway.list_payments(began + timedelta(days=3))
+    }
+
+
 def test_what_was_let_go_cannot_be_taken(case: GatewayCase) -> None:
     reference = case.gateway.start(make_request()).reference
     case.approve(reference)

@@ -106,6 +106,7 @@ def test_each_call_is_one_that_stripe_knows() -> None:
     bank.capture(opened.reference, euros(4320), "capture 1")
     bank.refund(opened.reference, euros(4320), "refund 1")
     bank.void(opened.reference)
+    list(bank.list_payments(now()))
     client = stripe._client()
     assert (
         client.v1.payment_intents.cancel("pi_1", {"cancellation_reason": "abandoned"}).object
@@ -160,6 +161,19 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
     for _ in range(3):
         operations.apply_effects(order.order_id, now())
     assert [each["amount"] for each in fake.refunds] == [500, 700]
+
+
+def test_x558_a_refund_since_a_moment_lists_its_payment_however_old(fake: FakeStripe) -> None:
+    order = make_order(price="20.00")
+    opened, reference = start_payment(order)
+    fake.approve(reference)
+    settle(order, opened)
+    fake.sessions[reference]["created"] -= 3 * 24 * 3600
+    bank, since = gateways.get_gateway("stripe"), now() - timedelta(hours=1)
+    assert not bank.list_payments(since)
+    bank.refund(reference, order.total, "give")
+    (listed,) = bank.list_payments(since)
+    assert (listed.payment_id, listed.outcome.state) == (opened.payment_id, "refunded")
 
 
 def test_a_fee_in_the_currency_of_another_account_is_not_known(fake: FakeStripe) -> None:
