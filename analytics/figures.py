@@ -35,7 +35,7 @@ class SoldLine:
 class Fact:
     """A sales fact: a sold line, and the ids of the categories in which it counts, the root category first.
 
-    None: not known. A fact of an earlier version lacks these values until `manage.py rebuild sales`.
+    None: not known. A fact of an earlier version lacks these values until `manage.py migrate --backfill`.
     """
 
     order_id: UUID

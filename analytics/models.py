@@ -9,7 +9,7 @@ from cassandra_db.partitions import KB, MB
 class SaleFact(Model):
     """Q18: a line of a paid order, with its refunds. After a refund, the row is written again with the new totals.
 
-    Rows of earlier versions lack `placed_at` and what follows it until `manage.py rebuild sales`.
+    Rows of earlier versions lack `placed_at` and what follows it until `manage.py migrate --backfill`.
     Bound: a sixteenth of the lines sold in a day; the lines are spread over 16 shards (analytics.days.SHARDS).
     Writer: analytics.operations.record_sale. The write timestamp is "placed + version", so that an older version loses.
     analytics.operations.mark_returning adds `is_returning` with the row's own timestamp; true is never taken back.

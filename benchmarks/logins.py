@@ -5,7 +5,7 @@
 
 Known and unknown addresses take turns, so that a disturbance meets both. Each attempt comes from another network, below all limits.
 The requests go through the whole shop in this process: no network blurs the times. The keyspace is filled with accounts:
-CASSANDRA_KEYSPACE=stoa_bench python manage.py sync_cassandra makes one.
+CASSANDRA_KEYSPACE=stoa_bench python manage.py migrate makes one.
 
 Ends with status 1 if both times and processor times, which a busy machine does not blur, differ by more than a fifth.
 """

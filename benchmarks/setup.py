@@ -66,7 +66,7 @@ def own_keyspace(name: str, *, keep: bool = False, **environment: str) -> Iterat
     set_up_django(name, **environment)
     is_lent = "BENCHMARK_KEYSPACE" in os.environ
     if not is_lent:
-        run_command("sync_cassandra")
+        run_command("migrate")
         collect_static_files()
     try:
         yield

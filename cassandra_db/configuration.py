@@ -139,7 +139,7 @@ def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
         )
 
     return {
-        # For the engine's own statements: sync_cassandra and reads of the schema.
+        # For the engine's own statements: changes and reads of the schema.
         EXEC_PROFILE_DEFAULT: ExecutionProfile(
             nearest(), consistency_level=ConsistencyLevel.LOCAL_QUORUM, request_timeout=60
         ),

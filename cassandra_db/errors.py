@@ -9,6 +9,10 @@ class ClockWrong(CassandraUnavailable):
     """This process's clock differs from the nodes' clocks. Nothing was written."""
 
 
+class SchemaUnavailable(CassandraUnavailable):
+    """The nodes do not agree on the schema."""
+
+
 class UnknownOutcome(CassandraUnavailable):
     """A conditional write was sent, and may have applied."""
 

@@ -491,7 +491,7 @@ def _translate_errors(what: object) -> Iterator[None]:
         yield
     except InvalidRequest as error:
         if "Keyspace" in str(error) and "does not exist" in str(error):
-            raise CassandraUnavailable(f"{error}: run `manage.py sync_cassandra`") from error
+            raise CassandraUnavailable(f"{error}: run `manage.py migrate`") from error
         raise
     except DRIVER_ERRORS as error:
         raise CassandraUnavailable(f"{what}: {error}") from error

@@ -332,7 +332,6 @@ class BulkChange(BulkChangeColumns):
 
     __table_name__ = "bulk_changes"
     __partition_bytes__ = 1 * MB
-    __former_columns__ = ("undoes",)
     __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
     __personal_data__ = {
         "columns": ("started_by",),

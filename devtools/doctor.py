@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 from cassandra.cluster import Session
@@ -29,6 +28,7 @@ from devtools.chromium import find_chromium
 from devtools.keyspaces import is_outdated
 from devtools.node import NodeError, control, jars, machine, state
 from devtools.node.java import find_java
+from jobs.schema import list_pending_steps
 from web import proxies
 
 GOOD, ADVICE, WRONG = "good", "advice", "wrong"
@@ -67,6 +67,7 @@ def run_checks() -> Iterator[Finding]:
 
 
 def _machine() -> Iterator[Finding]:
+    yield Finding(GOOD, f"The shop has version {settings.VERSION}")
     python = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info >= (3, 11):  # noqa: UP036 -- a user of an older one shall see it
         yield Finding(GOOD, f"Python {python}")
@@ -383,7 +384,7 @@ def _replication(connected: Session) -> Iterator[Finding]:
     name = settings.DATABASES[ALIAS]["NAME"]
     keyspace = cluster.keyspaces.get(name)
     if keyspace is None:
-        yield Finding(WRONG, f"There is no keyspace {name}", "python manage.py sync_cassandra")
+        yield Finding(WRONG, f"There is no keyspace {name}", "python manage.py migrate")
         return
     centres: dict[str, int] = {}
     for host in cluster.all_hosts():
@@ -431,25 +432,17 @@ def _schema(connected: Session) -> Iterator[Finding]:
             "make run fills a new one; or name one in CASSANDRA_KEYSPACE",
         )
         return
-    models = list_models()
-    gone = [name for model in models for name in _missing_from(keyspace, model)]
-    if gone:
+    pending = list_pending_steps()
+    if pending.missing:
+        more = " …" if len(pending.missing) > 6 else ""
         yield Finding(
             WRONG,
-            f"The tables lag behind the models: {', '.join(gone[:6])}{' …' if len(gone) > 6 else ''}",
-            "python manage.py sync_cassandra",
+            f"The tables lag behind the models: {', '.join(pending.missing[:6])}{more}",
+            "python manage.py migrate",
         )
     else:
-        yield Finding(GOOD, f"All {len(models)} tables are as the models say")
-
-
-def _missing_from(keyspace: Any, model: Any) -> list[str]:
-    name = model._raw_column_family_name()
-    table = keyspace.tables.get(name)
-    if table is None:
-        return [name]
-    return [
-        f"{name}.{column.db_field_name}"
-        for column in model._columns.values()
-        if column.db_field_name not in table.columns
-    ]
+        yield Finding(GOOD, f"All {len(list_models())} tables are as the models say")
+    if pending.backfills or pending.drops:
+        yield Finding(
+            ADVICE, "The last upgrade has steps left", "python manage.py migrate --plan names them"
+        )

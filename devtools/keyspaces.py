@@ -1,6 +1,6 @@
-"""Chooses the keyspace of a run: `sync_cassandra` adds tables and columns, but cannot rename them or change a key."""
+"""Chooses the keyspace of a run: `manage.py migrate` adds tables and columns, but cannot rename them or change a key."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import count
 from typing import Any
 
@@ -8,6 +8,7 @@ from cassandra.metadata import KeyspaceMetadata, TableMetadata
 
 from cassandra_db.partitions import list_models
 from cassandra_db.session import get_session
+from jobs.schema import list_drops
 
 
 def choose_keyspace(name: str) -> str:
@@ -25,22 +26,23 @@ def _names(name: str) -> Iterator[str]:
 
 
 def is_outdated(keyspace: KeyspaceMetadata | None) -> bool:
-    """Return whether a keyspace has a table, a column or a key that the models have never had."""
+    """Return whether a keyspace has a table, a column or a key that is neither in the models nor dropped by `manage.py migrate`."""
     if keyspace is None:
         return False
-    models = {model.__table_name__: model for model in list_models()}
+    models, drops = {model.__table_name__: model for model in list_models()}, set(list_drops())
     return any(
-        name not in models or _differs(table, models[name])
+        name not in models or _differs(table, models[name], drops)
         for name, table in keyspace.tables.items()
+        if name not in drops
     )
 
 
-def _differs(table: TableMetadata, model: Any) -> bool:
+def _differs(table: TableMetadata, model: Any, drops: Set[str]) -> bool:
     declared = {column.db_field_name: column for column in model._columns.values()}
     columns = {
         name: column
         for name, column in table.columns.items()
-        if name not in getattr(model, "__former_columns__", ())
+        if f"{table.name}.{name}" not in drops
     }
     key = [column.db_field_name for column in model._primary_keys.values()]
     return (

@@ -371,7 +371,7 @@ def prepare_tables(run: ShopRun) -> None:
     if mark.FILLED in run.filled:
         run.say("The demo shop was filled today")
         return
-    run.run_command("Bringing the tables up to date", "sync_cassandra")
+    run.run_command("Bringing the tables up to date", "migrate")
     if run.is_demo:
         run.run_command(
             "Filling the demo shop", "load_demo", "--newest", NEWEST_ORDERS, quiet=False

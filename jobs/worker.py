@@ -15,6 +15,7 @@ from jobs.leases import COOLDOWN_AFTER_FAILURE, RECHECK_AFTER, Lease, claim_leas
 from jobs.progress import JobProgress
 from jobs.registry import HasWork, Job
 from jobs.rows import collect_failed_rows
+from jobs.schema import require_current_schema
 
 MAX_BACKOFF = 30.0
 _NAP = 0.5
@@ -43,6 +44,7 @@ class Worker:
     clock: Callable[[], datetime] = current_time
     tally: RunCounts = field(default_factory=RunCounts)
     _stopping: bool = False
+    _is_schema_checked: bool = False
     _look_at: dict[str, datetime] = field(default_factory=dict)
     # Until when a job without work rests, unless its `has_work` returns True.
     _rests_until: dict[str, datetime] = field(default_factory=dict)
@@ -105,8 +107,11 @@ class Worker:
     def run_due_jobs(self) -> None:
         """Run each job that is due and free one time.
 
-        Raises ClockWrong if this worker must not write. Raises CassandraUnavailable if the leases cannot be read.
+        Raises ClockWrong if this worker must not write, SchemaOutdated. Raises CassandraUnavailable if the leases cannot be read.
         """
+        if not self._is_schema_checked:
+            require_current_schema()
+            self._is_schema_checked = True
         require_right_clock()
         for job in self.jobs:
             if self._stopping:

@@ -483,7 +483,6 @@ class Payment(Model):
 
     __table_name__ = "payments"
     __partition_bytes__ = 50 * KB
-    __former_columns__ = ("amount", "currency", "state", "started_at", "settled_at")
     __personal_data__ = {"why": "a gateway and its reference; the person is in orders"}
     order_id = columns.UUID(partition_key=True)
     payment_id = columns.UUID(primary_key=True)

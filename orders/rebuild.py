@@ -1,11 +1,12 @@
-"""Rebuilding the lists and sums of orders from all orders, for commands."""
+"""Rebuilding the lists and sums of orders from all orders, for commands and backfills."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 
 from analytics.operations import mark_day_changed
 from analytics.queries import list_day_facts, list_incomplete_days
-from jobs.rows import collect_failed_rows, guard_row
+from jobs.rows import guard_row
 from orders import queries
 from orders.operations import count_user_stats, write_copies
 from orders.operations.books import record_order_books
@@ -13,6 +14,9 @@ from orders.operations.pending_effects import record_pending_effects
 from orders.operations.returning_customers import count_customers_of_day
 from orders.operations.sales import record_order_sale
 from orders.queries import ORDER_IDS, USERS_WITH_ORDERS
+
+# The parts in which the sums of all members are computed.
+STATS_PARTS = 256
 
 
 def rebuild_order_lists(now: datetime) -> str:
@@ -27,33 +31,40 @@ def rebuild_order_lists(now: datetime) -> str:
 
 def rebuild_user_stats(now: datetime) -> str:
     """Compute the sums of all members who have ordered. Return a line about the number of members. Raises CassandraUnavailable."""
+    *_, (_, progress) = fill_user_stats("")
+    return progress
+
+
+def fill_user_stats(position: str) -> Iterator[tuple[str, str]]:
+    """Compute the sums of all members who have ordered, part by part. See `Backfill.run`. Raises CassandraUnavailable."""
     counted = 0
-    for row in USERS_WITH_ORDERS.iterate_table():
-        count_user_stats(row.user_id)
-        counted += 1
-    return f"{counted} customers"
+    for part in range(int(position or 0), STATS_PARTS):
+        for row in USERS_WITH_ORDERS.iterate_part(part, STATS_PARTS):
+            with guard_row(f"sums of user {row.user_id}"):
+                count_user_stats(row.user_id)
+                counted += 1
+        yield str(part + 1), f"{counted} customers, {part + 1} of {STATS_PARTS} parts"
 
 
-def rebuild_sales(now: datetime) -> str:
-    """Add to the sales facts of earlier versions what these did not store, latest first. Return a line about the orders.
+def fill_sales(position: str) -> Iterator[tuple[str, str]]:
+    """Add to the sales facts of earlier versions what these did not store, latest first. See `Backfill.run`.
 
-    The worker first adds up the days as they are, since the earlier version's sums are in another table. A run that is killed
-    leaves its days to the next run: a day is complete once its last order is. Raises CassandraUnavailable.
+    The worker first adds up the days as they are, since the earlier version's sums are in another table. There is no position:
+    a day is complete once its last order is. Raises CassandraUnavailable.
     """
     completed, days = 0, list_incomplete_days()
     for day in days:
         mark_day_changed(day)
-    with collect_failed_rows() as failed:
-        for day in days:
-            count_customers_of_day(day)
-            facts = list_day_facts(day)
-            for order_id in sorted({fact.order_id for fact in facts if fact.placed_at is None}):
-                with guard_row(f"sales of order {order_id}"):
-                    # Without its order a fact stays as it is: check_consistency names it, and removes it if told to.
-                    if order := queries.get_order(order_id):
-                        record_order_sale(order, queries.list_items(order))
-                        completed += 1
-    return "; ".join(filter(None, [f"{completed} orders", str(failed)]))
+    for number, day in enumerate(days, 1):
+        count_customers_of_day(day)
+        facts = list_day_facts(day)
+        for order_id in sorted({fact.order_id for fact in facts if fact.placed_at is None}):
+            with guard_row(f"sales of order {order_id}"):
+                # Without its order a fact stays as it is: check_consistency names it, and removes it if told to.
+                if order := queries.get_order(order_id):
+                    record_order_sale(order, queries.list_items(order))
+                    completed += 1
+        yield "", f"{completed} orders, {number} of {len(days)} days"
 
 
 # The parts in which all orders are booked: a thousand orders each at a million.

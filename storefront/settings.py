@@ -1,5 +1,6 @@
 """Settings of the shop. Everything that differs between two machines comes from the environment or an ignored `.env`."""
 
+import tomllib
 from pathlib import Path
 
 import environ
@@ -11,6 +12,10 @@ from storefront.media import backup_storage, media_storage
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 environ.Env.read_env(str(BASE_DIR / ".env"))
+# The version of the shop, as CHANGELOG.md has it.
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "version"
+]
 
 DEBUG = env.bool("DEBUG", default=False)
 if "STOA_SHOWROOM" in env.ENVIRON:
@@ -40,9 +45,10 @@ TEMPLATE_FOLDERS = [Path(each) for each in env.list("TEMPLATE_FOLDERS", default=
 # Parts of the shop that it can do without. Nothing below imports them: it finds what it needs of them by names (decision 091).
 OPTIONAL_APPS = ["posts"] if env.bool("POSTS", default=True) else []
 INSTALLED_APPS = [
-    "cassandra_db",  # before the engine, whose sync_cassandra it makes patient
-    "django_cassandra_engine",
+    # Before the engine, whose sync_cassandra and migrate theirs replace.
+    "cassandra_db",
     "jobs",
+    "django_cassandra_engine",
     "shop_settings",
     "web",
     "text_pages",
@@ -166,7 +172,7 @@ TEMPLATES = [
 FORM_RENDERER = "web.forms.Renderer"
 
 DATABASES = {"default": database_settings(env)}
-# Tables come from the models, by `sync_cassandra`: Django's own apps have none here, and nothing to migrate.
+# Tables come from the models, by `manage.py migrate`: Django's own apps have none here, and nothing to migrate.
 MIGRATION_MODULES = {"auth": None, "contenttypes": None}
 # The engine's read-only key: cqlengine models need no autoincrement field.
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

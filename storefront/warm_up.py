@@ -1,11 +1,13 @@
 """Prepares a web process before it serves, so that its first visitors need not wait (X83).
 
 It loads views and templates, prepares all statements, and draws a page of each kind. It writes no rows, and sets no cookies.
-Without Cassandra the process serves the pages that need no database, and tries again.
+Without Cassandra the process serves the pages that need no database, and tries again. If the keyspace lacks tables or columns
+that this version has, the server ends.
 """
 
 import gc
 import logging
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Event, Thread
@@ -20,9 +22,12 @@ from django.template.loader import get_template
 from django.template.utils import get_app_template_dirs
 from django.urls import get_resolver, reverse
 from django.utils.module_loading import import_string
+from gunicorn.arbiter import Arbiter
 
 from cassandra_db import CassandraUnavailable, compare_clocks, prepare_statements
 from catalogue.queries import get_category_page, list_root_categories
+from jobs.errors import SchemaOutdated
+from jobs.schema import require_current_schema
 from mail.kinds import compile_placeholders
 from payments.gateways import load_gateway
 
@@ -47,6 +52,10 @@ def warm_up(application: Application, can_serve: Event) -> None:
         while not _is_warm_with_cassandra(application):
             can_serve.set()
             sleep(RETRY_SECONDS)
+    except SchemaOutdated as error:
+        log.critical("%s", error)
+        # So gunicorn's master ends, too, instead of starting another process that cannot serve.
+        os._exit(Arbiter.WORKER_BOOT_ERROR)
     except Exception:
         # A visitor would meet the same error, and get an answer.
         log.exception("this process serves without being warm")
@@ -58,8 +67,9 @@ def warm_up(application: Application, can_serve: Event) -> None:
 
 
 def _is_warm_with_cassandra(application: Application) -> bool:
-    """Prepare the statements and draw the pages; return False if Cassandra is away."""
+    """Prepare the statements and draw the pages; return False if Cassandra is away. Raises SchemaOutdated."""
     try:
+        require_current_schema()
         compare_clocks()
         prepare_statements()
         for path in list_pages():

@@ -34,7 +34,7 @@ pytest_plugins = ["tests.proof"]
 @pytest.fixture(scope="session", autouse=True)
 def keyspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Make the tables once, in a keyspace of this run, and drop it at the end."""
-    call_command("sync_cassandra", stdout=io.StringIO())
+    call_command("migrate", stdout=io.StringIO())
     close_session()
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     with override_settings(

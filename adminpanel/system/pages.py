@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
 from prometheus_client import Metric
 
 from cassandra_db import REGISTRY
@@ -77,6 +78,11 @@ class SystemStatus:
     jobs: tuple[JobProgress, ...]
     checks: tuple[RecordedCheck, ...]
     now: datetime
+
+    @property
+    def version(self) -> str:
+        """The version of the shop's software."""
+        return settings.VERSION
 
     @property
     def problems(self) -> list[JobProgress]:

@@ -73,8 +73,11 @@ def test_x280_migrate_makes_tables_and_nothing_waits_to_be_migrated() -> None:
     assert "Syncing accounts.models.User" in run("migrate", "--noinput")
     executor = MigrationExecutor(connection)
     assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
-    for asked in (["--plan"], ["--check"], ["--fake"], ["accounts", "0001"]):
-        with pytest.raises(CommandError, match="sync_cassandra"):
+    assert "Syncing accounts.models.User" in run("sync_cassandra")
+    assert "Nothing is pending" in run("migrate", "--plan")
+    assert "Nothing is pending" in run("migrate", "--check")
+    for asked in (["--fake"], ["--prune", "accounts"], ["accounts", "0001"]):
+        with pytest.raises(CommandError, match="no numbered migrations"):
             run("migrate", *asked)
 
 

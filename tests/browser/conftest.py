@@ -62,7 +62,7 @@ CHANGES_SHOP = "test_forms.py"
 LOAD = """
 from django.core.management import call_command
 from cassandra_db.session import close_session
-call_command("sync_cassandra")
+call_command("migrate")
 close_session()
 call_command("load_demo", "--orders", "0", "--posts", "2")
 """

@@ -98,7 +98,7 @@ def environment(tmp_path: Path) -> Iterator[Mapping[str, str]]:
     nodes = Nodes(tmp_path / "cassandra", 3)
     try:
         three = os.environ | nodes.environment
-        command = [sys.executable, "manage.py", "sync_cassandra"]
+        command = [sys.executable, "manage.py", "migrate"]
         subprocess.run(command, cwd=ROOT, env=three, check=True, stdout=subprocess.DEVNULL)
         yield three
     finally:

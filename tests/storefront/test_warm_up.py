@@ -11,11 +11,12 @@ from threading import Event
 import pytest
 
 from cassandra_db import CassandraUnavailable
+from cassandra_db.session import get_session
 from storefront import warm_up
 from storefront.wsgi import application
-from tests.environment import ROOT
+from tests.environment import KEYSPACE, ROOT
 from tests.factories import make_product
-from tests.web_server import collect_static_files
+from tests.web_server import collect_static_files, find_free_port
 
 # What a process still loads, prepares and compiles during its first checkout, after it was warmed up.
 FIRST_CHECKOUT = """
@@ -116,3 +117,28 @@ def test_x83_a_web_process_takes_nobody_before_it_is_warm(
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
     run_path(str(ROOT / "gunicorn.conf.py"))["post_worker_init"](worker)
     assert (can_serve.looks, worker.signs_of_life) == (3, 2)
+
+
+def test_x565_a_server_ends_at_the_schema_of_an_earlier_version() -> None:
+    older = f"{KEYSPACE}_older"
+    replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+    get_session().execute(f"CREATE KEYSPACE {older} WITH replication = {replication}")
+    try:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "gunicorn", "storefront.wsgi"),
+                *("-c", "gunicorn.conf.py", "--bind", f"127.0.0.1:{find_free_port()}"),
+            ],
+            cwd=ROOT,
+            env=os.environ
+            | {"STATIC_ROOT": str(collect_static_files()), "CASSANDRA_KEYSPACE": older},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    finally:
+        get_session().execute(f"DROP KEYSPACE {older}", timeout=60)
+    assert done.returncode == 3, done.stderr
+    assert f"The keyspace {older} lacks leases, " in done.stderr
+    assert "run `manage.py migrate` of this version first" in done.stderr

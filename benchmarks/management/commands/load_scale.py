@@ -50,7 +50,7 @@ class Command(BaseCommand):
         return self._load_all(**options)
 
     def _load_all(self, *, products: int, orders: int, processes: int, **options: Any) -> None:
-        call_command("sync_cassandra", verbosity=0, stdout=io.StringIO())
+        call_command("migrate", verbosity=0, stdout=io.StringIO())
         began, now = monotonic(), current_time()
         scale.load_categories()
         for what, count in (("products", products), ("orders", orders), ("derived", products)):

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from cassandra_db import CassandraUnavailable, ClockWrong, compare_clocks, current_time
+from jobs.errors import SchemaOutdated
 from jobs.progress import JobProgress, list_progress
 from jobs.registry import Job, list_jobs
 from jobs.worker import Worker
@@ -60,13 +61,13 @@ class Command(BaseCommand):
         if verbosity > 1:
             logging.getLogger("worker").setLevel(logging.DEBUG)
         worker = Worker(chosen)
-        if not once:
-            worker.stop_on_signals()
-            worker.run()
-            return
         try:
+            if not once:
+                worker.stop_on_signals()
+                worker.run()
+                return
             worker.run_due_jobs()
-        except ClockWrong as error:
+        except (SchemaOutdated, ClockWrong) as error:
             raise CommandError(f"No job runs: {error}") from error
         except CassandraUnavailable as error:
             raise CommandError(f"Cassandra is away: {error}") from error

@@ -13,7 +13,7 @@ from cassandra_db import current_time
 from catalogue import jobs
 from catalogue.index_files import SearchIndexBusy
 from catalogue.search_index import build_index
-from orders.rebuild import rebuild_order_lists, rebuild_sales, rebuild_user_stats
+from orders.rebuild import rebuild_order_lists, rebuild_user_stats
 from storefront.jobs import rebuild_related_products, rebuild_sitemap
 
 REBUILDS: dict[str, Callable[[datetime], str]] = {
@@ -24,13 +24,12 @@ REBUILDS: dict[str, Callable[[datetime], str]] = {
     "sitemap": rebuild_sitemap,
     "order-lists": rebuild_order_lists,
     "customer-sums": rebuild_user_stats,
-    "sales": rebuild_sales,
     "account-search": rebuild_account_search,
 }
 
 
 class Command(BaseCommand):
-    help = "Make the search index, suggestions, front page, related products, the sitemap, the lists of orders, the sums of customers, the facts of sales or the search for customers anew; without a name, all."
+    help = "Make the search index, suggestions, front page, related products, the sitemap, the lists of orders, the sums of customers or the search for customers anew; without a name, all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("what", nargs="*", choices=[*REBUILDS, []], metavar="|".join(REBUILDS))

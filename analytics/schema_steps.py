@@ -1,0 +1,3 @@
+"""The steps by which tables of earlier versions become those of this one (jobs.schema)."""
+
+DROPS = ["daily_sales"]
