@@ -183,10 +183,11 @@ def unmatched_payment(patch: pytest.MonkeyPatch, folder: Path) -> Iterator[None]
 
 @contextmanager
 def late_mail(patch: pytest.MonkeyPatch, folder: Path) -> Iterator[None]:
-    move_jobs_to(MAIL_JOB, 2 * HOUR)
+    move_jobs_to(MAIL_JOB, HOUR)
     to, url = f"{uuid4().hex}@example.com", "https://x.example/"
-    queue_mail(uuid4(), "asked", to, "registration", {"url": url}, current_time() - HOUR)
-    yield
+    queue_mail(uuid4(), "asked", to, "registration", {"url": url}, current_time())
+    with time_machine.travel(current_time() + HOUR / 2, tick=True):
+        yield
     move_jobs_to(MAIL_JOB, timedelta(0))
 
 

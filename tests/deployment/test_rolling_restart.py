@@ -13,6 +13,7 @@ from tests.proof import ProofReport
 
 @pytest.mark.proof
 @pytest.mark.alone
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_a_rolling_restart_shows_nobody_an_error_page(
     tmp_path: Path, proof_report: ProofReport

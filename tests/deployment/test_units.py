@@ -88,7 +88,7 @@ def test_each_file_of_a_deployment_says_first_what_was_run() -> None:
     files = [*UNITS.iterdir(), *(path for path in UNITS.parent.iterdir() if path.is_file())]
     assert len(files) >= 7
     for path in files:
-        assert re.match(r"# (Run|Not run): ", path.read_text()), path.name
+        assert re.match(r"# (Run|Not run)[:,] ", path.read_text()), path.name
     commands = [
         line
         for path in UNITS.glob("*.service")

@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 from collections.abc import Mapping
@@ -127,15 +128,20 @@ class Deployment:
             self._proxy = subprocess.Popen(
                 command, env=os.environ | settings, stdout=log, stderr=log
             )
-        wait_until(self._authority.exists, "the proxy has no certificate")
-
-    @property
-    def _authority(self) -> Path:
-        return self._folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
+        wait_until(self._has_certificate, "the proxy has no certificate", seconds=60)
 
     def make_tls_context(self) -> ssl.SSLContext:
-        """Return what trusts the proxy's own authority, and no other."""
-        return ssl.create_default_context(cafile=str(self._authority))
+        """Return what trusts the proxy's own authority, and no other. Raises OSError until it has one."""
+        authority = self._folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
+        return ssl.create_default_context(cafile=str(authority))
+
+    def _has_certificate(self) -> bool:
+        try:
+            with socket.create_connection((HOST, self.port), timeout=5) as plain:
+                self.make_tls_context().wrap_socket(plain, server_hostname=HOST).close()
+        except OSError:
+            return False
+        return True
 
     def end(self) -> None:
         """Kill all that still runs."""
