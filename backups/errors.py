@@ -1,12 +1,9 @@
-"""Errors of backups."""
+"""The error of backups."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.core.management.base import CommandError
-
-from cassandra_db import CassandraUnavailable
-from jobs.errors import LeaseLost
 
 
 class BackupError(CommandError):
@@ -14,11 +11,9 @@ class BackupError(CommandError):
 
 
 @contextmanager
-def explain_errors() -> Iterator[None]:
-    """Turn errors of the cluster into BackupError. It also decorates functions."""
+def explain(kinds: type[Exception], text: str) -> Iterator[None]:
+    """Turn errors of these kinds into a BackupError, in a block or a function."""
     try:
         yield
-    except LeaseLost as error:
-        raise BackupError("Another backup runs, or one was killed a moment ago.") from error
-    except CassandraUnavailable as error:
-        raise BackupError(f"Cassandra does not answer: {error}") from error
+    except kinds as error:
+        raise BackupError(f"{text}: {error}") from error

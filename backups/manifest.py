@@ -1,8 +1,6 @@
 """What a backup says about itself: its manifest, which is stored as JSON."""
 
-import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict
 
@@ -41,24 +39,13 @@ class Manifest:
         return min(datetime.fromisoformat(begun) for begun, _ended in self.times.values())
 
     @property
-    def megabytes(self) -> float:
-        return total_megabytes([*self.list_table_files(), *self.media])
-
-    def list_table_files(self) -> list[StoredFile]:
-        return [file for nodes in self.files.values() for found in nodes.values() for file in found]
+    def table_bytes(self) -> int:
+        return sum(file["size"] for file in self._list_table_files())
 
     def list_chunks(self) -> set[str]:
         """Return the names of all chunks that the backup needs."""
-        return {name for file in (*self.list_table_files(), *self.media) for name in file["chunks"]}
+        files = (*self._list_table_files(), *self.media)
+        return {name for file in files for name in file["chunks"]}
 
-
-def total_megabytes(files: Iterable[StoredFile]) -> float:
-    return sum(file["size"] for file in files) / 1_000_000
-
-
-def dump_manifest(manifest: Manifest) -> bytes:
-    return json.dumps(asdict(manifest)).encode()
-
-
-def parse_manifest(content: bytes) -> Manifest:
-    return Manifest(**json.loads(content))
+    def _list_table_files(self) -> list[StoredFile]:
+        return [file for nodes in self.files.values() for found in nodes.values() for file in found]

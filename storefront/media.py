@@ -40,7 +40,7 @@ def media_storage(env: environ.Env, folder: Path, url: str) -> tuple[dict[str, A
         options = {"location": folder, "base_url": url, "allow_overwrite": True}
         return {"BACKEND": _FOLDER, "OPTIONS": options}, ""
     options = _bucket_options(env, "S3")
-    region, endpoint = options["region_name"], options["endpoint_url"]
+    region, endpoint = env.str("S3_REGION", default=""), env.str("S3_ENDPOINT", default="")
     amazon = f"https://s3.{region}.amazonaws.com" if region else "https://s3.amazonaws.com"
     public_url = env.str("S3_PUBLIC_URL", default=f"{(endpoint or amazon).rstrip('/')}/{bucket}")
     public = urlsplit(public_url.rstrip("/"))

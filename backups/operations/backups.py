@@ -8,23 +8,23 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from time import monotonic, sleep
 
 from django.conf import settings
 from django.core.files.storage import default_storage
 
-from backups.errors import BackupError, explain_errors
+from backups.errors import BackupError, explain
 from backups.manifest import Manifest, StoredFile
 from backups.nodes import Node, connect_nodes
-from backups.queries import describe_replication, describe_tables, find_keyspace, find_mark
+from backups.queries import describe_tables, find_keyspace, find_mark
 from backups.store import BackupStore
-from cassandra_db import REGISTRY, Statement, current_time
+from cassandra_db import REGISTRY, CassandraUnavailable, Statement, current_time
 from cassandra_db.configuration import CONDITIONAL
 from cassandra_db.session import keyspace_name
 from catalogue.photos import FOLDER as PICTURES
 from catalogue.share_images import FOLDER as SHARED
 from jobs import due_rows
+from jobs.errors import LeaseLost
 from jobs.leases import hold_lease, save_position
 from jobs.registry import list_jobs
 
@@ -40,45 +40,43 @@ CONFIGURATION = re.findall(
 )
 
 
-@explain_errors()
+@explain(LeaseLost, "Another backup runs, or one was killed a moment ago")
+@explain(CassandraUnavailable, "Cassandra does not answer")
 def make_backup(say: Callable[[str], None], keep: int, rate: float = 0) -> Manifest:
     """Back up the shop's keyspace and the media, delete all backups but the newest `keep`, and return the new one.
 
-    It reads at most `rate` megabytes a second; 0 is no limit.
-    Raises BackupError, also if another backup is under way.
+    It reads at most `rate` megabytes a second; 0 is no limit. Raises BackupError, also if another backup is under way.
     """
     store, keyspace = BackupStore(), keyspace_name()
-    if find_mark(keyspace):
-        raise BackupError(f"{keyspace} was restored, and is not reconciled yet.")
+    found = find_keyspace(keyspace)
+    if found is None or find_mark(keyspace):
+        raise BackupError(f"{keyspace} is missing, or was restored and is not reconciled yet.")
     with hold_lease(LEASE) as lease, connect_nodes() as nodes:
         name = f"{keyspace}-{current_time():%Y%m%dT%H%M%SZ}"
-        times = _take_snapshots(nodes, keyspace, TAG + name)
+        times = _take_snapshots(nodes, keyspace, _sort_tables(list(found.tables)), TAG + name)
         # Read after the snapshots: a column that they lack does no harm, one that only they have would.
-        schema = {
-            table: made for table, made in describe_tables(keyspace).items() if table in times
-        }
-        snapshots = {
-            table: {node.host_id: node.list_snapshot(TAG + name, keyspace, table) for node in nodes}
-            for table in schema
-        }
+        schema = describe_tables(keyspace)
         pace = _Pace(say, rate)
         manifest = Manifest(
             name=name,
             keyspace=keyspace,
             version=settings.VERSION,
-            replication=describe_replication(keyspace),
+            replication=found.replication_strategy.export_for_schema(),
             settings=list_configuration(),
             tokens={node.host_id: node.tokens for node in nodes},
             times=times,
-            schema=schema,
-            files=_copy_snapshots(store, snapshots, pace),
+            schema={table: schema[table] for table in times},
+            files={
+                table: _copy_table(store, nodes, keyspace, table, TAG + name, pace)
+                for table in times
+            },
             media=list(_copy_media(store, keyspace, pace)),
         )
         store.write_manifest(manifest)
         for node in nodes:
             node.clear_snapshots(TAG, keyspace)
         lease.last_run = lease.result_at = current_time()
-        lease.result = f"{name}, {manifest.megabytes:.1f} MB"
+        lease.result = f"{name}, {pace.done / 1_000_000:.1f} MB read"
         save_position(LEASE, manifest.snapshot_at.isoformat())
         say(f"{lease.result}; {store.delete_old_backups(keyspace, keep)} old chunks deleted")
     return manifest
@@ -89,13 +87,15 @@ def list_configuration() -> dict[str, str]:
     return {name: os.environ[name] for name in CONFIGURATION if name in os.environ}
 
 
-def _take_snapshots(nodes: list[Node], keyspace: str, tag: str) -> dict[str, list[str]]:
+def _take_snapshots(
+    nodes: list[Node], keyspace: str, tables: list[str], tag: str
+) -> dict[str, list[str]]:
     """Take a snapshot of each table on all nodes. Return when each began and ended."""
     for node in nodes:
         node.clear_snapshots(TAG, keyspace)  # of a backup that was killed
         node.flush(keyspace)  # so that the tables follow each other within moments
-    found, times = find_keyspace(keyspace), {}
-    for table in _sort_tables(list(found.tables) if found else []):
+    times = {}
+    for table in tables:
         begun_at = current_time()
         for node in nodes:
             node.take_snapshot(tag, keyspace, table)
@@ -118,25 +118,18 @@ def _table_of(statement: Statement) -> str:
     return str(re.findall(r"\b(?:FROM|INTO|UPDATE) (\w+)", statement.cql)[0])
 
 
-def _copy_snapshots(
-    store: BackupStore, snapshots: dict[str, dict[str, list[Path]]], pace: "_Pace"
-) -> dict[str, dict[str, list[StoredFile]]]:
-    """Store the files of snapshots, which are given by table and host id. Raises BackupError if one is missing."""
-    try:
-        found = (path for nodes in snapshots.values() for paths in nodes.values() for path in paths)
-        pace.total = sum(path.stat().st_size for path in found)
+def _copy_table(
+    store: BackupStore, nodes: list[Node], keyspace: str, table: str, tag: str, pace: "_Pace"
+) -> dict[str, list[StoredFile]]:
+    """Store the files of a table's snapshot. Return them by host id. Raises BackupError if one is missing."""
+    with explain(FileNotFoundError, "The snapshot has lost a file"):
         return {
-            table: {
-                host_id: [
-                    store.write_file(path.name, partial(path.open, "rb"), pace.passed)
-                    for path in paths
-                ]
-                for host_id, paths in nodes.items()
-            }
-            for table, nodes in snapshots.items()
+            node.host_id: [
+                store.write_file(path.name, partial(path.open, "rb"), pace.passed)
+                for path in node.list_snapshot(tag, keyspace, table)
+            ]
+            for node in nodes
         }
-    except FileNotFoundError as error:
-        raise BackupError(f"The snapshot has lost a file: {error.filename}") from error
 
 
 def _copy_media(store: BackupStore, keyspace: str, pace: "_Pace") -> Iterator[StoredFile]:
@@ -156,25 +149,24 @@ def _list_media(folder: str) -> Iterator[str]:
     """Yield the names of all files below a folder, but for drawings as JPEG, which the shop makes again."""
     with suppress(FileNotFoundError):
         folders, names = default_storage.listdir(folder)
-        yield from (f"{folder}/{name}".lstrip("/") for name in sorted(names))
+        yield from (folder + name for name in sorted(names))
         for each in sorted(folders):
-            if (folder, each) != ("", SHARED):
-                yield from _list_media(f"{folder}/{each}".lstrip("/"))
+            if folder + each != SHARED:
+                yield from _list_media(f"{folder}{each}/")
 
 
 class _Pace:
     """Slows reading down to a rate, and says every ten seconds how far it is."""
 
     def __init__(self, say: Callable[[str], None], rate: float) -> None:
-        self._say, self._rate = say, rate * 1_000_000
-        self._began, self._said, self._done, self.total = monotonic(), 0, 0, 0
+        self._say, self._rate, self._began = say, rate * 1_000_000, monotonic()
+        self._said = self.done = 0
 
     def passed(self, size: int) -> None:
         """Count bytes, and wait if they come too fast."""
-        self._done += size
+        self.done += size
         if self._rate:
-            sleep(max(0.0, self._began + self._done / self._rate - monotonic()))
+            sleep(max(0.0, self._began + self.done / self._rate - monotonic()))
         if (now := int(monotonic() - self._began) // 10) > self._said:
             self._said = now
-            megabytes = self._done // 1_000_000
-            self._say(f"{megabytes} MB read; the tables have {self.total // 1_000_000} MB")
+            self._say(f"{self.done / 1_000_000:.1f} MB read")

@@ -11,19 +11,20 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from backups.errors import BackupError, explain_errors
-from backups.manifest import Manifest, StoredFile, total_megabytes
+from backups.errors import BackupError, explain
+from backups.manifest import Manifest, StoredFile
 from backups.nodes import Node, connect_nodes
 from backups.operations.backups import list_configuration
-from backups.queries import MARK, describe_replication, execute, find_keyspace
+from backups.queries import MARK, execute, find_keyspace
 from backups.store import BackupStore
+from cassandra_db import CassandraUnavailable
 from cassandra_db.session import keyspace_name
 from catalogue.photos import CONTENT_TYPES
 
 Say = Callable[[str], None]
 
 
-@explain_errors()
+@explain(CassandraUnavailable, "Cassandra does not answer")
 def restore(name: str, keyspace: str, say: Say) -> Manifest:
     """Restore a backup into a new keyspace, and the media that are missing. Return its manifest.
 
@@ -50,12 +51,25 @@ def restore_tables(
 
     Raises BackupError, CassandraUnavailable.
     """
+    options = dict(settings.DATABASES["default"]["OPTIONS"]["replication"])
+    options = {"class": options.pop("strategy_class")} | {
+        each: str(factor) for each, factor in options.items()
+    }
     with connect_nodes() as nodes:
-        _make_keyspace(keyspace, manifest)
-        sources = _find_sources(manifest, nodes, keyspace)
-        _require_space(manifest, nodes, sources)
-        for number, table in enumerate(manifest.schema, start=1):
-            for cql in manifest.schema[table]:
+        sources = _find_sources(manifest, nodes, str(options))
+        _require_space(manifest, nodes, sum(map(len, sources.values())))
+        if find_keyspace(keyspace):
+            raise BackupError(
+                f"The keyspace {keyspace} is there, of a shop or of a restore that was cut off. A restore never writes over data: name a new one."
+            )
+        execute(f"CREATE KEYSPACE {keyspace} WITH replication = {options}")
+        execute(
+            f"CREATE TABLE {keyspace}.{MARK} (backup text PRIMARY KEY, snapshot_at timestamp, is_finished boolean)"
+        )
+        cql = f"INSERT INTO {keyspace}.{MARK} (backup, snapshot_at, is_finished) VALUES (%s, %s, false)"  # noqa: S608
+        execute(cql, manifest.name, manifest.snapshot_at)
+        for number, (table, statements) in enumerate(manifest.schema.items(), start=1):
+            for cql in statements:
                 cql = cql.replace(f" TABLE {manifest.keyspace}.", f" TABLE {keyspace}.", 1)
                 if is_scratch:
                     cql = cql.replace("allow_auto_snapshot = true", "allow_auto_snapshot = false")
@@ -75,42 +89,22 @@ def forget_restore() -> None:
     execute(f"DROP TABLE IF EXISTS {keyspace_name()}.{MARK}")
 
 
-def _make_keyspace(keyspace: str, manifest: Manifest) -> None:
-    """Make a keyspace with the mark of this restore. Raises BackupError if there is one with tables."""
-    found = find_keyspace(keyspace)
-    if found and found.tables:
-        raise BackupError(
-            f"{keyspace} has tables, of a shop or of a restore that was cut off. A restore never writes over data: name a new keyspace."
-        )
-    options = dict(settings.DATABASES["default"]["OPTIONS"]["replication"])
-    options = {"class": options.pop("strategy_class"), **options}
-    execute(f"CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = {options}")
-    execute(
-        f"CREATE TABLE {keyspace}.{MARK} (backup text PRIMARY KEY, snapshot_at timestamp, is_finished boolean)"
-    )
-    execute(
-        f"INSERT INTO {keyspace}.{MARK} (backup, snapshot_at, is_finished) VALUES (%s, %s, false)",  # noqa: S608
-        *(manifest.name, manifest.snapshot_at),
-    )
-
-
-def _find_sources(manifest: Manifest, nodes: list[Node], keyspace: str) -> dict[str, list[str]]:
+def _find_sources(manifest: Manifest, nodes: list[Node], replication: str) -> dict[str, list[str]]:
     """Return for each node, by its host id, the nodes of the backup whose files it gets."""
-    by_tokens = {tuple(tokens): source for source, tokens in manifest.tokens.items()}
-    is_same = set(by_tokens) == {tuple(node.tokens) for node in nodes}
-    if is_same and describe_replication(keyspace) == manifest.replication:
-        return {node.host_id: [by_tokens[tuple(node.tokens)]] for node in nodes}
-    return {node.host_id: list(manifest.tokens) for node in nodes}
+    by_tokens = {tuple(tokens): [source] for source, tokens in manifest.tokens.items()}
+    mine = {node.host_id: tuple(node.tokens) for node in nodes}
+    if manifest.replication == replication and set(by_tokens) == set(mine.values()):
+        return {host_id: by_tokens[tokens] for host_id, tokens in mine.items()}
+    return {host_id: list(manifest.tokens) for host_id in mine}
 
 
-def _require_space(manifest: Manifest, nodes: list[Node], sources: dict[str, list[str]]) -> None:
+def _require_space(manifest: Manifest, nodes: list[Node], copies: int) -> None:
     """Raise BackupError if the disk is too small, since a full one ends a node. All nodes may share it."""
-    copies = sum(map(len, sources.values())) / len(manifest.tokens)
-    needed = copies * total_megabytes(manifest.list_table_files())
-    free = min(shutil.disk_usage(node.folders[0]).free for node in nodes) / 1_000_000
+    needed = copies * manifest.table_bytes // len(manifest.tokens)
+    free = min(shutil.disk_usage(node.folders[0]).free for node in nodes)
     if free < needed:
         raise BackupError(
-            f"The disk of the nodes has {free:.0f} MB free; the restore needs {needed:.0f} MB."
+            f"The nodes’ disk has {free:,} bytes free, and the restore needs {needed:,}."
         )
 
 
@@ -118,18 +112,15 @@ def _import_files(
     store: BackupStore, node: Node, keyspace: str, table: str, files: list[StoredFile]
 ) -> None:
     folder = node.staging_folder / keyspace / table
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
+    shutil.rmtree(node.staging_folder, ignore_errors=True)  # of a restore that was cut off
+    with explain(OSError, f"The files of {table} cannot be written"):
         folder.mkdir(parents=True)
         for file in files:
             with (folder / file["name"]).open("wb") as target:
                 target.writelines(store.read_file(file))
         if files:
             node.import_sstables(keyspace, table, folder)
-    except OSError as error:
-        raise BackupError(f"The files of {table} cannot be written: {error}") from error
-    finally:
-        shutil.rmtree(node.staging_folder, ignore_errors=True)
+        shutil.rmtree(node.staging_folder)
 
 
 def _restore_media_file(store: BackupStore, file: StoredFile) -> bool:
@@ -140,8 +131,6 @@ def _restore_media_file(store: BackupStore, file: StoredFile) -> bool:
     content = ContentFile(b"".join(store.read_file(file)))
     if content_type := CONTENT_TYPES.get(name.rpartition(".")[2]):
         content.content_type = content_type  # type: ignore[attr-defined]
-    try:
+    with explain(Exception, f"The storage of the media does not take {name}"):
         default_storage.save(name, content)
-    except Exception as error:  # each storage raises its own errors
-        raise BackupError(f"The storage of the media does not take {name}: {error}") from error
     return True

@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 from django.conf import settings
 
-from backups.errors import BackupError, explain_errors
+from backups.errors import BackupError, explain
 from backups.operations.restores import restore_tables
 from backups.queries import execute, find_keyspace, find_mark
 from backups.store import BackupStore
-from cassandra_db import current_time
+from cassandra_db import CassandraUnavailable, current_time
 
 # The check works with a copy of the shop, so it must reach no bank and nobody's mailbox.
 _NOTHING_OUTSIDE = {"PAYMENT_GATEWAY": "none", "STRIPE_SECRET_KEY": "", "EMAIL_URL": "dummymail://"}
 
 
-@explain_errors()
+@explain(CassandraUnavailable, "Cassandra does not answer")
 def verify_backup(name: str, say: Callable[[str], None]) -> bool:
     """Verify a backup. Say what the consistency check finds in it, and return whether that is nothing.
 

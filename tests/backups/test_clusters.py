@@ -50,6 +50,8 @@ def test_x554_a_backup_of_the_whole_shop_that_was_killed_goes_on_and_is_verified
     for _ in range(3):
         make_stocked_product()
         make_order(paid=True)
+    # What the factories leave out.
+    assert run_command("check_consistency", "--repair").returncode == 0
     place = {"BACKUP_FOLDER": str(tmp_path), "LEASE_SECONDS": "1"}
     command = [sys.executable, "manage.py", "backup", "--rate", "0.2"]
     chunks = tmp_path / "chunks"

@@ -15,12 +15,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--list", action="store_true", help="only list the backups")
-        text = "delete all backups of this keyspace but the newest N"
-        parser.add_argument(
-            "--keep", type=int, default=settings.BACKUP_KEEP, metavar="N", help=text
-        )
+        text = "how many backups of this keyspace are kept"
+        parser.add_argument("--keep", type=int, default=settings.BACKUP_KEEP, help=text)
         text = "read at most so many megabytes a second"
-        parser.add_argument("--rate", type=float, default=0, metavar="MB", help=text)
+        parser.add_argument("--rate", type=float, default=0, help=text)
 
     def handle(self, *, list: bool, keep: int, rate: float, **options: Any) -> None:
         if not list:
@@ -28,7 +26,6 @@ class Command(BaseCommand):
             return
         store = BackupStore()
         for each in map(store.read_manifest, store.list_backups()):
-            self.stdout.write(
-                f"{each.name}  as of {each.snapshot_at:%Y-%m-%d %H:%M:%S} UTC, version {each.version}, {len(each.schema)} tables,"
-                f" {len(each.media)} files of the media, {each.megabytes:.1f} MB"
-            )
+            size = f"{each.table_bytes / 1_000_000:.1f} MB of tables, {len(each.media)} files of the media"
+            at = f"{each.snapshot_at:%Y-%m-%d %H:%M:%S} UTC"
+            self.stdout.write(f"{each.name}  as of {at}, version {each.version}, {size}")
