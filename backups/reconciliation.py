@@ -7,7 +7,6 @@ who were erased are back, numbers would be given again, and gateways have paymen
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -49,35 +48,33 @@ SKIPPED_VERSIONS = 20
 MATCHED, UNMATCHED, EMPTY = "matched", "unmatched", "empty"
 
 
-@dataclass
-class Result:
-    """What a reconciliation has done: its payments by their fate, and the last consistency check."""
+def reconcile(since: datetime, say: Say) -> Report:
+    """Reconcile this keyspace with the world, after its restore from a backup of the moment `since`, and return the last check.
 
-    payments: Counter[str] = field(default_factory=Counter)
-    check: Report = field(default_factory=Report)
-
-
-def reconcile(since: datetime, say: Say) -> Result:
-    """Reconcile this keyspace with the world, after its restore from a backup of the moment `since`. May be repeated.
-
-    The shop must not serve meanwhile. Raises GatewayUnavailable, LeaseLost, CassandraUnavailable, and errors of the erasure log.
+    May be repeated. The shop must not serve meanwhile. Raises GatewayUnavailable, LeaseLost, CassandraUnavailable, and errors of the erasure log.
     """
-    result = Result()
     skip_numbers(since, current_time())
     say(f"{end_all_sessions()} sessions ended.")
     # Tables were copied one after the other: an order may not be found by its number, to which its payment belongs.
     fixed = check_consistency(None, ("I3",), repair=True, grace_period=timedelta(0), say=say)
     say(f"{len(fixed.fixed_violations)} copies of orders written again.")
     for name in settings.PAYMENT_GATEWAYS:
-        result.payments += settle_gateway(name, since, say)
+        settle_gateway(name, since, say)
     say(f"{list_manual_orders()} orders by transfer or on delivery to look up.")
     for job in list_jobs():
         if not job.has_own_loop:
             catch_up(job)
     done, later = repeat_erasures(since, current_time())
     say(f"{done} people erased again, {later} locked out and erased later.")
-    result.check = _check(say)
-    return result
+    started_at = current_time()
+    report = check_consistency(repair=True, say=say)
+    record_check(report, started_at, current_time())
+    for each in report.fixed_violations:
+        say(f"fixed: {each}")
+    for each in report.violations:
+        say(str(each))
+    say(f"{len(report.fixed_violations)} violations fixed, {len(report.violations)} left.")
+    return report
 
 
 def skip_numbers(since: datetime, now: datetime) -> None:
@@ -93,17 +90,15 @@ def skip_numbers(since: datetime, now: datetime) -> None:
     )
 
 
-def settle_gateway(name: str, since: datetime, say: Say) -> Counter[str]:
+def settle_gateway(name: str, since: datetime, say: Say) -> None:
     """Give each payment that a gateway has since a moment to its order, or list it. Raises GatewayUnavailable, CassandraUnavailable."""
     try:
         gateway = get_gateway(name)
     except GatewayMissing:
-        say(f"{name}: not set up, so not asked.")
-        return Counter()
+        return say(f"{name}: not set up, so not asked.")
     listed = gateway.list_payments(since - MARGIN)
     found = Counter(settle_listed_payment(name, gateway, each, current_time()) for each in listed)
-    say(f"{name}: {found[MATCHED]} payments have orders, {found[UNMATCHED]} have none.")
-    return found
+    return say(f"{name}: {found[MATCHED]} payments have orders, {found[UNMATCHED]} have none.")
 
 
 def settle_listed_payment(
@@ -187,15 +182,3 @@ def catch_up(job: Job) -> None:
             if not behind or lease.position == before:
                 return
             before = lease.position
-
-
-def _check(say: Say) -> Report:
-    started_at = current_time()
-    report = check_consistency(repair=True, say=say)
-    record_check(report, started_at, current_time())
-    for each in report.fixed_violations:
-        say(f"fixed: {each}")
-    for each in report.violations:
-        say(str(each))
-    say(f"{len(report.violations)} violations, {len(report.fixed_violations)} fixed.")
-    return report

@@ -175,7 +175,9 @@ class Stripe:
                     "expand": ["data.payment_intent.latest_charge"],
                 }
             )
-            sessions = {each.id: each.to_dict() for each in listed.auto_paging_iter()}
+            sessions: dict[str, Mapping[str, Any]] = {
+                each.id: each.to_dict() for each in listed.auto_paging_iter()
+            }
             refunds = _client().v1.refunds.list({"created": {"gte": int(moment)}, "limit": 100})
             refunded = {
                 str(each.metadata.to_dict().get("session", ""))

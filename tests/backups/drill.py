@@ -55,10 +55,9 @@ def main() -> int:
             "BACKUP_KEY": secrets.token_hex(32),
             "SECRET_KEY": secrets.token_hex(32),
             "STOA_DEMO": "1",
-            "SEARCH_INDEX_DIR": f"{sys.argv[1]}/search",
             "MEDIA_ROOT": f"{sys.argv[1]}/media",
         }
-        with own_keyspace(FIRST, **{name: os.environ[name] for name in ("SEARCH_INDEX_DIR",)}):
+        with own_keyspace(FIRST):
             _run(drill)
     print(json.dumps(asdict(drill)))
     return 1 if drill.problems else 0

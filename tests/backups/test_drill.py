@@ -33,7 +33,7 @@ def test_x560_after_a_loss_every_payment_is_an_order_or_listed(
         proof_report.add_figure(name.replace("_", " "), found[name])
     proof_report.add_row(
         "reconciled",
-        found["said"][-2],
+        next(line for line in found["said"] if line.startswith("testbank")),
         f"{found['unmatched']} of {found['payments']} payments listed",
         is_match=not found["problems"],
     )

@@ -1,6 +1,6 @@
 """`manage.py reconcile_restore`: bring a restored shop in line with what has happened since its backup."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -30,19 +30,16 @@ class Command(BaseCommand):
 
     def handle(self, *, since: datetime | None, **options: Any) -> None:
         try:
-            manifest = find_restored_backup() if since is None else None
-            if manifest is None and since is None:
+            if since is None and (backup := find_restored_backup()):
+                since = backup.snapshot_at
+            if since is None or since.tzinfo is None:
                 raise CommandError(
                     "This keyspace was not restored by `manage.py restore`, or is reconciled already. If another tool has restored"
-                    " it, give the backup's time with --since."
+                    " it, give the backup's time and zone: --since 2026-11-27T18:00:00+00:00"
                 )
-            moment = manifest.snapshot_at if manifest else (since or datetime.now(UTC))
-            if moment.tzinfo is None:
-                raise CommandError("Give the time with its zone: 2026-11-27T18:00:00+00:00")
-            self.stdout.write(f"Reconciling what has happened since {moment.isoformat()}.")
-            report = reconcile(moment, self.stdout.write).check
-            if manifest:
-                forget_restore()
+            self.stdout.write(f"Reconciling what has happened since {since.isoformat()}.")
+            report = reconcile(since, self.stdout.write)
+            forget_restore()
         except (BackupError, GatewayUnavailable, LeaseLost, CassandraUnavailable, OSError) as error:
             raise CommandError(f"Not finished: {error} Run the command again.") from error
         self.stdout.write(
