@@ -2,17 +2,19 @@
 
 import json
 import re
+import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
 import time_machine
-from django.core.management import get_commands
+from django.core.management import call_command, get_commands
 from django.test import Client
 from moneyed import Money
 from prometheus_client.parser import text_string_to_metric_families
@@ -25,9 +27,9 @@ from books.operations import record_difference
 from cassandra_db import CassandraUnavailable, current_microseconds, current_time
 from catalogue.index_files import note
 from catalogue.operations import record_product_change
-from catalogue.search_index import build_index, index_home
+from catalogue.search_index import build_index, find_index_age, index_home
 from jobs import progress
-from jobs.leases import hold_lease, save_position
+from jobs.leases import hold_lease, save_position, worker_name
 from jobs.registry import list_jobs
 from mail.jobs import NAME as MAIL_JOB
 from mail.operations import queue_mail
@@ -199,6 +201,7 @@ def old_index(patch: pytest.MonkeyPatch, folder: Path) -> Iterator[None]:
     note(position, (current_time() - HOUR).isoformat())
     record_product_change(make_product("Late cup").product_id, current_time() - HOUR / 2)
     yield
+    assert find_index_age(current_time()) == timedelta(0)
 
 
 @contextmanager
@@ -231,6 +234,27 @@ SITUATIONS: list[tuple[str, Situation]] = [
 ]
 
 
+# The first command of the runbook, and what it says in the situation.
+FIRST: dict[str, tuple[tuple[str, ...], str]] = {
+    "StoaJobNeedsAttention": (("worker", "--status"), rf"{A_JOB} .*; FAILED: RuntimeError: broken"),
+    "StoaLeaseLost": (("worker", "--status"), rf"{A_JOB} .*; by {re.escape(worker_name())}"),
+    "StoaEffectsPending": (("worker", "--status"), r"orders 1 of 4 .*:\d\d behind"),
+    "StoaMailLate": (("worker", "--status"), r"mail 1 of 4 .*:\d\d behind"),
+    "StoaSearchIndexOld": (("worker", "--once", "--job", "search index"), "1 jobs run, 0 failed"),
+}
+
+
+def assert_first_command_helps(alert: str) -> None:
+    """Run what the runbook says to run first, if that is a command of the shop's that a test can run."""
+    command, words = FIRST[alert]
+    section = RUNBOOK.read_text().partition(f"## {alert}\n")[2].partition("\n## ")[0]
+    assert f"`manage.py {shlex.join(command)}`".replace("'", '"') in section
+    said = StringIO()
+    with suppress(SystemExit):
+        call_command(*command, stdout=said, stderr=said)
+    assert re.search(words, said.getvalue()), said.getvalue()
+
+
 def test_x568_x569_each_alert_fires_in_its_situation_and_none_in_a_shop_that_is_well(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -240,6 +264,8 @@ def test_x568_x569_each_alert_fires_in_its_situation_and_none_in_a_shop_that_is_
         before = scrape()
         with pytest.MonkeyPatch.context() as patch, situation(patch, tmp_path):
             after = scrape()
+            if alert in FIRST:
+                assert_first_command_helps(alert)
         cases.append(make_case(before, after, alert))
     well = dict.fromkeys(after, 0.0)
     well |= {name: 1.0 for name in after if name.startswith("stoa_cassandra_answers")}
