@@ -42,15 +42,12 @@ class Node:
             self.host_id = str(self._get("LocalHostId"))
             self.tokens = sorted(str(token) for token in self._get("Tokens"))
             self.folders = [Path(str(each)) for each in self._get("AllDataFileLocations")]
+        # For files that the node shall take in: on its own disk, so that it need not copy them.
+        self.staging_folder = self.folders[0].parent / "stoa-restore"
         if not self.folders[0].is_dir():
             raise BackupError(
                 f"The data of the node at {address} is not on this machine; use cassandra-medusa (docs/operations/backups.md)."
             )
-
-    @property
-    def staging_folder(self) -> Path:
-        """The folder for files that the node shall take in: on its own disk, so that it need not copy them."""
-        return self.folders[0].parent / "stoa-restore"
 
     def flush(self, keyspace: str) -> None:
         """Write what the node has in memory to its disk."""

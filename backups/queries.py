@@ -1,9 +1,8 @@
 """What the cluster says of a keyspace: its tables, and the mark of a restore."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from cassandra.metadata import KeyspaceMetadata
 
@@ -16,8 +15,7 @@ MARK = "restore_state"
 _TABLE_ID = re.compile(r"WITH ID = [0-9a-f-]{36}\n\s+AND ")
 
 
-@dataclass(frozen=True)
-class RestoreMark:
+class RestoreMark(NamedTuple):
     """A restored keyspace's backup, and the time since which writes may be missing."""
 
     backup: str
@@ -56,10 +54,10 @@ def find_mark(keyspace: str) -> RestoreMark | None:
     """Return the mark of a keyspace; None if there is none. Raises CassandraUnavailable."""
     found = find_keyspace(keyspace)
     rows = execute(f"SELECT * FROM {keyspace}.{MARK}") if found and MARK in found.tables else ()  # noqa: S608
-    for row in rows:
-        moment = row["snapshot_at"].replace(tzinfo=UTC)
-        return RestoreMark(row["backup"], moment, row["is_finished"])
-    return None
+    marks = (
+        RestoreMark(**row | {"snapshot_at": row["snapshot_at"].replace(tzinfo=UTC)}) for row in rows
+    )
+    return next(marks, None)
 
 
 def find_restored_backup() -> RestoreMark | None:

@@ -74,17 +74,18 @@ class BackupStore:
                 raise BackupError(f"The chunk {chunk} has a wrong checksum, in {file['name']}.")
             yield content
 
-    def list_backups(self, keyspace: str | None = None) -> list[str]:
+    def list_backups(self, keyspace: str = "") -> list[str]:
         """Return the names of the backups of one keyspace, or of all, oldest first."""
-        names = (name.rsplit("-", 1) for name in self._list(MANIFESTS))
-        found = sorted((at, of) for of, at in names if keyspace in (None, of))
-        return [f"{of}-{at}" for at, of in found]
+        return sorted(
+            name
+            for name in self._list(MANIFESTS)
+            if name.endswith(f"-{keyspace}" if keyspace else "")
+        )
 
     def read_manifest(self, name: str) -> Manifest:
         """Return a backup's manifest; "latest" names the newest of all."""
         names = self.list_backups()
-        if name == "latest" and names:
-            name = names[-1]
+        name = names[-1] if names and name == "latest" else name
         if name not in names:
             raise BackupError(
                 f"There is no backup {name}. There are: {', '.join(names) or 'none'}."

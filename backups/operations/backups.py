@@ -18,7 +18,7 @@ from backups.manifest import Manifest, StoredFile
 from backups.nodes import Node, connect_nodes
 from backups.queries import describe_tables, find_keyspace, find_mark
 from backups.store import BackupStore
-from cassandra_db import REGISTRY, CassandraUnavailable, Statement, current_time
+from cassandra_db import REGISTRY, CassandraUnavailable, current_time
 from cassandra_db.configuration import CONDITIONAL
 from cassandra_db.session import keyspace_name
 from catalogue.photos import FOLDER as PICTURES
@@ -52,8 +52,14 @@ def make_backup(say: Callable[[str], None], keep: int, rate: float = 0) -> Manif
     if found is None or find_mark(keyspace):
         raise BackupError(f"{keyspace} is missing, or was restored and is not reconciled yet.")
     with hold_lease(LEASE) as lease, connect_nodes() as nodes:
-        name = f"{keyspace}-{current_time():%Y%m%dT%H%M%SZ}"
-        times = _take_snapshots(nodes, keyspace, _sort_tables(list(found.tables)), TAG + name)
+        name = f"{current_time():%Y%m%dT%H%M%SZ}-{keyspace}"
+        for node in nodes:
+            node.clear_snapshots(TAG, keyspace)  # of a backup that was killed
+            node.flush(keyspace)  # so that the tables follow each other within moments
+        times = {
+            table: _take_snapshots(nodes, keyspace, table, TAG + name)
+            for table in _sort_tables(list(found.tables))
+        }
         # Read after the snapshots: a column that they lack does no harm, one that only they have would.
         schema = describe_tables(keyspace)
         pace = _Pace(say, rate)
@@ -87,20 +93,12 @@ def list_configuration() -> dict[str, str]:
     return {name: os.environ[name] for name in CONFIGURATION if name in os.environ}
 
 
-def _take_snapshots(
-    nodes: list[Node], keyspace: str, tables: list[str], tag: str
-) -> dict[str, list[str]]:
-    """Take a snapshot of each table on all nodes. Return when each began and ended."""
+def _take_snapshots(nodes: list[Node], keyspace: str, table: str, tag: str) -> list[str]:
+    """Take a snapshot of a table on all nodes. Return when it began and ended."""
+    begun_at = current_time()
     for node in nodes:
-        node.clear_snapshots(TAG, keyspace)  # of a backup that was killed
-        node.flush(keyspace)  # so that the tables follow each other within moments
-    times = {}
-    for table in tables:
-        begun_at = current_time()
-        for node in nodes:
-            node.take_snapshot(tag, keyspace, table)
-        times[table] = [begun_at.isoformat(), current_time().isoformat()]
-    return times
+        node.take_snapshot(tag, keyspace, table)
+    return [begun_at.isoformat(), current_time().isoformat()]
 
 
 def _sort_tables(tables: list[str]) -> list[str]:
@@ -109,13 +107,10 @@ def _sort_tables(tables: list[str]) -> list[str]:
     So an original in the backup has its copies, or the pending row by which the worker makes them, as after a crash.
     """
     list_jobs()  # loads the modules that declare statements
-    originals = {_table_of(each) for each in REGISTRY if each.profile == CONDITIONAL}
-    pending = {_table_of(each.insert) for each in due_rows.REGISTRY}
+    conditional = [each.cql for each in REGISTRY if each.profile == CONDITIONAL]
+    originals = set(re.findall(r"\b(?:FROM|INTO|UPDATE) (\w+)", " ".join(conditional)))
+    pending = {each.insert.cql.split()[2] for each in due_rows.REGISTRY}
     return sorted(tables, key=lambda table: (table not in originals, table not in pending, table))
-
-
-def _table_of(statement: Statement) -> str:
-    return str(re.findall(r"\b(?:FROM|INTO|UPDATE) (\w+)", statement.cql)[0])
 
 
 def _copy_table(

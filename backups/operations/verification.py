@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 
 from django.conf import settings
 
@@ -35,10 +36,10 @@ def verify_backup(name: str, say: Callable[[str], None]) -> bool:
         say(f"{len(manifest.media)} files of the media are as they were")
         _run("migrate", scratch, {0})
         # What was pending at the time of the snapshot is no violation: after a restore the worker does it.
-        minutes = (current_time() - manifest.snapshot_at).total_seconds() // 60 + 5
-        status, output = _run(f"check_consistency --grace {minutes:.0f}", scratch, {0, 1})
-        say(output)
-        return status == 0
+        minutes = (current_time() - manifest.snapshot_at) // timedelta(minutes=1) + 5
+        checked = _run(f"check_consistency --grace {minutes}", scratch, {0, 1})
+        say(checked.stdout.rstrip())
+        return checked.returncode == 0
     finally:
         _drop(scratch)
 
@@ -51,17 +52,16 @@ def _drop(scratch: str) -> None:
     execute(f"DROP KEYSPACE IF EXISTS {scratch}")
 
 
-def _run(command: str, keyspace: str, expected: set[int]) -> tuple[int, str]:
-    """Run a command of this shop in a keyspace. Return its status and output. Raises BackupError for another status."""
+def _run(command: str, keyspace: str, expected: set[int]) -> subprocess.CompletedProcess[str]:
+    """Run a command of this shop in a keyspace. Raises BackupError for another status than expected."""
     done = subprocess.run(  # noqa: S603 -- our own program, and no shell
         [sys.executable, "manage.py", *command.split()],
         cwd=settings.BASE_DIR,
         env=os.environ | _NOTHING_OUTSIDE | {"CASSANDRA_KEYSPACE": keyspace},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode not in expected:
-        raise BackupError(f"manage.py {command} failed in {keyspace}: {done.stdout[-2000:]}")
-    return done.returncode, done.stdout.rstrip()
+        raise BackupError(f"manage.py {command} failed in {keyspace}: {done.stderr[-2000:]}")
+    return done

@@ -136,7 +136,7 @@ def test_x551_a_backup_that_is_killed_at_any_step_goes_on_when_it_is_run_again(
 def test_x551_old_backups_go_with_the_chunks_that_no_other_needs(shop: SmallShop) -> None:
     first = shop.back_up()
     own = BackupStore().write_file("own", lambda: BytesIO(b"of the other keyspace"), lambda _: None)
-    other = replace(first, name="other-20200101T000000Z", keyspace="other", media=[own])
+    other = replace(first, name="20200101T000000Z-other", keyspace="other", media=[own])
     BackupStore().write_manifest(other)
     names = [first.name]
     for number in range(3):
@@ -391,7 +391,7 @@ def test_s126_the_check_of_a_backup_reaches_no_gateway_and_sends_no_mail(
     monkeypatch.setenv("PAYMENT_GATEWAY", "stripe")
     monkeypatch.setenv("EMAIL_URL", "smtp://mail.example:25")
     names = ("PAYMENT_GATEWAY", "STRIPE_SECRET_KEY", "EMAIL_BACKEND", "DATABASES")
-    _, said = verification._run("diffsettings --all --output=unified", shop.keyspace, {0})
+    said = verification._run("diffsettings --all --output=unified", shop.keyspace, {0}).stdout
     told = dict(re.findall(rf"^[+ ] ({'|'.join(names)}) = (.*)$", said, re.MULTILINE))
     assert told["PAYMENT_GATEWAY"] == "'none'"
     assert told["STRIPE_SECRET_KEY"] == "''"
