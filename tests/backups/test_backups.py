@@ -5,6 +5,7 @@ import resource
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,8 @@ def test_s124_a_backup_holds_no_text_of_the_shop_and_none_of_its_secrets(
     assert "secret-of" not in repr(manifest)
     everything = b"".join(read_store(shop).values())
     assert len(everything) > len(CONTENT)
+    # Nobody can ask whether a file of theirs is in it.
+    assert sha256(b"raw").hexdigest() not in shop.list_chunks()
     for text in (
         b"its name is nobody",
         b"picture of a mug",
