@@ -56,6 +56,8 @@ def collect_static_files() -> Path:
 class WebServer:
     """The web server's processes: they can be started, ended, killed, and started again at the same address."""
 
+    root = ROOT  # with the shop's code
+
     def __init__(self, folder: Path, workers: int = 1, **environment: str) -> None:
         self.port = find_free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -89,7 +91,7 @@ class WebServer:
                         "4",
                     ),
                 ],
-                cwd=ROOT,
+                cwd=self.root,
                 env=self.environment,
                 stdout=log,
                 stderr=log,
