@@ -50,9 +50,10 @@ def list_missing_parts() -> list[str]:
 
 
 def refresh_schema() -> None:
-    """Read the keyspace's schema again, once all nodes agree on it. Raises SchemaUnavailable."""
+    """Read the schema again, once all nodes agree on it. Raises SchemaUnavailable."""
     try:
-        get_session().cluster.refresh_keyspace_metadata(keyspace_name(), AGREEMENT_SECONDS)
+        # To refresh one keyspace would leave its tables as they were read before.
+        get_session().cluster.refresh_schema_metadata(AGREEMENT_SECONDS)
     except DriverException as error:
         raise SchemaUnavailable(f"the schema could not be read: {error}") from error
 
