@@ -24,6 +24,7 @@ from backups.operations import backups, find_restored_backup, forget_restore, re
 from backups.queries import execute
 from backups.store import BackupStore
 from cassandra_db import current_time
+from cassandra_db.partitions import list_models
 from jobs.leases import get_lease, hold_lease
 from tests.backups.small_shop import (
     CONTENT,
@@ -97,6 +98,18 @@ def test_x550_a_restored_keyspace_is_marked_until_it_is_reconciled(
     forget_restore()
     assert find_restored_backup() is None
     assert shop.back_up().keyspace == restored
+
+
+def test_x550_originals_are_copied_first_then_pending_rows_then_copies() -> None:
+    found = backups._sort_tables([str(model.__table_name__) for model in list_models()])
+    chains = [
+        ("orders", "pending_effects_by_minute", "orders_by_status"),
+        ("users_by_email", "erasures", "users_by_search_term"),
+        ("inventory", "reservations_by_minute", "stock_by_product"),
+        ("leases", "pending_reviews_by_period", "reviews_by_product"),
+    ]
+    wrong = [chain for chain in chains if sorted(chain, key=found.index) != list(chain)]
+    assert wrong == []
 
 
 STEPS: list[tuple[Any, str]] = [
