@@ -438,8 +438,11 @@ SEARCH_INDEX_DIR = Path(env.str("SEARCH_INDEX_DIR", default=str(BASE_DIR / ".run
 BACKUP_KEY = env.str("BACKUP_KEY", default="")
 # How many backups of a keyspace are kept.
 BACKUP_KEEP = env.int("BACKUP_KEEP", default=14)
-# Where the nodes of this machine listen for JMX.
-CASSANDRA_JMX = env.list("CASSANDRA_JMX", default=["127.0.0.1:7199"])
+# Where the nodes of this machine listen for JMX. The local ones are meant only if no others are named.
+_local_jmx = env.list("CASSANDRA_LOCAL_JMX", default=["127.0.0.1:7199"])
+CASSANDRA_JMX = env.list(
+    "CASSANDRA_JMX", default=["127.0.0.1:7199"] if "CASSANDRA_HOSTS" in env.ENVIRON else _local_jmx
+)
 
 vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="shop@shop.example")

@@ -72,11 +72,11 @@ def forget_cluster(home: Path) -> None:
 
 
 def announce_local_node(home: Path | None = None) -> None:
-    """Set CASSANDRA_LOCAL_NODE and CASSANDRA_JMX, unless they are set, to the nodes that this checkout has started.
+    """Set CASSANDRA_LOCAL_NODE and CASSANDRA_LOCAL_JMX, unless they are set, to the nodes that this checkout has started.
 
     It only reads the record, and does not check that the node answers.
     """
     if cluster := load_cluster(home or default_home()):
         os.environ.setdefault("CASSANDRA_LOCAL_NODE", cluster.endpoint)
         jmx = ",".join(f"127.0.0.1:{node.jmx_port}" for node in cluster.nodes)
-        os.environ.setdefault("CASSANDRA_JMX", jmx)
+        os.environ.setdefault("CASSANDRA_LOCAL_JMX", jmx)

@@ -400,6 +400,16 @@ def test_x550_the_command_lists_the_backups(
     assert line.endswith("0.0 MB of tables, 2 files of the media")
 
 
+def test_x553_the_local_nodes_are_asked_only_if_no_others_are_named(
+    shop: SmallShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CASSANDRA_HOSTS", "127.0.0.1")
+    monkeypatch.setenv("CASSANDRA_LOCAL_JMX", "127.0.0.1:1")
+    monkeypatch.delenv("CASSANDRA_JMX", raising=False)
+    said = verification._run("diffsettings --all", shop.keyspace, {0}).stdout
+    assert "CASSANDRA_JMX = ['127.0.0.1:7199']" in said
+
+
 def test_s126_the_check_of_a_backup_reaches_no_gateway_and_sends_no_mail(
     shop: SmallShop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

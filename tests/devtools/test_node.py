@@ -213,7 +213,10 @@ def test_a_record_is_read_back_and_gives_the_settings_where_the_node_is(
     state.save_cluster(tmp_path, a_cluster(1))
     assert state.load_cluster(tmp_path) == a_cluster(1)
     announce_local_node(tmp_path)
-    assert os.environ == {"CASSANDRA_LOCAL_NODE": "127.0.0.1:9555"}
+    assert os.environ == {
+        "CASSANDRA_LOCAL_NODE": "127.0.0.1:9555",
+        "CASSANDRA_LOCAL_JMX": "127.0.0.1:7199",
+    }
 
 
 def test_half_a_record_counts_as_none(tmp_path: Path) -> None:
