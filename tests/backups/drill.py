@@ -115,6 +115,7 @@ def _time(drill: Drill, step: str, run: Any) -> None:
     began = monotonic()
     run()
     drill.seconds[step] = round(monotonic() - began, 1)
+    print(f"{step}: {drill.seconds[step]} s", file=sys.stderr, flush=True)
 
 
 def _command(*arguments: str) -> list[str]:

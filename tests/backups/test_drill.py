@@ -13,7 +13,7 @@ from tests.proof import ProofReport
 
 @pytest.mark.proof
 @pytest.mark.alone
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_x560_after_a_loss_every_payment_is_an_order_or_listed(
     tmp_path: Path, proof_report: ProofReport
 ) -> None:
@@ -23,8 +23,8 @@ def test_x560_after_a_loss_every_payment_is_an_order_or_listed(
         " reconciliation is killed once: each payment is an order's or listed, no number is given twice, nobody who was erased is back.",
     )
     command = [sys.executable, "-m", "tests.backups.drill", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.stdout.strip(), done.stderr[-3000:]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    assert done.stdout.strip(), "its error is above"
     found = json.loads(done.stdout.splitlines()[-1])
     print(found)
     for step, seconds in found["seconds"].items():
@@ -38,7 +38,7 @@ def test_x560_after_a_loss_every_payment_is_an_order_or_listed(
         is_match=not found["problems"],
     )
     assert not found["problems"]
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0
     # Else it would have shown nothing.
     assert found["lost_orders"] >= 10
     assert found["unmatched"] >= 10
