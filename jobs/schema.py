@@ -7,7 +7,6 @@ apart. The lease of a backfill has its position.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from time import monotonic, sleep
@@ -94,8 +93,10 @@ def _collect(name: str) -> list[Any]:
 
 def list_pending_steps() -> PendingSteps:
     """Return what is left to do, by the schema as this process has read it. Raises CassandraUnavailable."""
-    missing, backfills = list_missing_parts(), list_backfills()
-    if all(part.partition(".")[0] != LeaseTable.__table_name__ for part in missing):
+    missing, backfills, table = list_missing_parts(), list_backfills(), LeaseTable.__table_name__
+    if table in missing:
+        backfills = []  # the keyspace is new
+    elif not any(part.startswith(f"{table}.") for part in missing):
         leases = list_leases([step.job for step in backfills])
         done = {lease.job for lease in leases if lease.position == DONE}
         backfills = [step for step in backfills if step.job not in done]
@@ -121,7 +122,7 @@ def migrate(say: Say, *, backfill: bool = False, contract: bool = False, share: 
     """
     is_new = not has_part(LeaseTable.__table_name__)
     sync_tables([LeaseTable], say)
-    with _hold_schema(say) as lease:
+    with _wait_for_lease(SCHEMA, say) as lease:
         sync_tables(list_models(), say)
         if is_new:
             for step in list_backfills():
@@ -134,24 +135,23 @@ def migrate(say: Say, *, backfill: bool = False, contract: bool = False, share: 
             _drop_parts(lease, say)
 
 
-@contextmanager
-def _hold_schema(say: Say) -> Iterator[Lease]:
-    """Let the block change the schema, as soon as no other process does. Raises MigrationBusy, CassandraUnavailable."""
+def _wait_for_lease(job: str, say: Say) -> Lease:
+    """Claim a lease as soon as no other process holds it. Raises MigrationBusy, CassandraUnavailable."""
     until, told = monotonic() + WAIT_SECONDS, ""
-    while (lease := claim_lease(seen := get_lease(SCHEMA), current_time())) is None:
+    while (lease := claim_lease(seen := get_lease(job), current_time())) is None:
         if seen.worker != told:
             told = seen.worker
             say(f"Waiting for the migration of the process {told}")
         if monotonic() > until:
             raise MigrationBusy(f"The process {told} has not ended its migration yet.")
         sleep(1)
-    with lease:
-        yield lease
+    return lease
 
 
 def _run_backfill(step: Backfill, say: Say, share: int) -> None:
     reported, began = monotonic(), monotonic()
-    with hold_lease(step.job) as lease, collect_failed_rows() as failed:
+    # A killed process may have held it for a little longer than the lease of the schema.
+    with _wait_for_lease(step.job, say) as lease, collect_failed_rows() as failed:
         say(f"Backfill {step.name}: {step.purpose}")
         for position, progress in step.run(lease.seen.position):
             if not failed.failures:
