@@ -63,9 +63,11 @@ class Node:
             self._call(_STORAGE, "clearSnapshot", [_TEXT, _TEXTS], tag, _texts(keyspace))
 
     def list_snapshot(self, tag: str, keyspace: str, table: str) -> list[Path]:
-        """Return the files of a table's snapshot. Raises BackupError if one of its SSTables is missing."""
-        files = []
-        for folder in self._find(keyspace, f"{table}-*/snapshots/{tag}"):
+        """Return the files of a table's snapshot. Raises BackupError if it is gone, or one of its SSTables."""
+        files, folders = [], self._find(keyspace, f"{table}-*/snapshots/{tag}")
+        if not folders:
+            raise BackupError(f"The snapshot {tag} has lost {table}.")
+        for folder in folders:
             listed = json.loads((folder / "manifest.json").read_text())["files"]
             if missing := [name for name in listed if not (folder / name).exists()]:
                 raise BackupError(f"The snapshot {folder} has lost {', '.join(missing)}.")

@@ -53,34 +53,32 @@ def make_backup(say: Callable[[str], None], keep: int, rate: float = 0) -> Manif
         raise BackupError(f"{keyspace} is missing, or was restored and is not reconciled yet.")
     with hold_lease(LEASE) as lease, connect_nodes() as nodes:
         name = f"{current_time():%Y%m%dT%H%M%SZ}-{keyspace}"
-        for node in nodes:
-            node.clear_snapshots(TAG, keyspace)  # of a backup that was killed
-            node.flush(keyspace)  # so that the tables follow each other within moments
-        times = {
-            table: _take_snapshots(nodes, keyspace, table, TAG + name)
-            for table in _sort_tables(list(found.tables))
-        }
-        # Read after the snapshots: a column that they lack does no harm, one that only they have would.
-        schema = describe_tables(keyspace)
-        pace = _Pace(say, rate)
-        manifest = Manifest(
-            name=name,
-            keyspace=keyspace,
-            version=settings.VERSION,
-            replication=found.replication_strategy.export_for_schema(),
-            settings=list_configuration(),
-            tokens={node.host_id: node.tokens for node in nodes},
-            times=times,
-            schema={table: schema[table] for table in times},
-            files={
-                table: _copy_table(store, nodes, keyspace, table, TAG + name, pace)
-                for table in times
-            },
-            media=list(_copy_media(store, keyspace, pace)),
-        )
+        try:
+            times = _take_snapshots(nodes, keyspace, list(found.tables), TAG + name)
+            # Read after the snapshots: a column that they lack does no harm, one that only they have would.
+            schema = {
+                table: made for table, made in describe_tables(keyspace).items() if table in times
+            }
+            pace = _Pace(say, rate)
+            manifest = Manifest(
+                name=name,
+                keyspace=keyspace,
+                version=settings.VERSION,
+                replication=found.replication_strategy.export_for_schema(),
+                settings=list_configuration(),
+                tokens={node.host_id: node.tokens for node in nodes},
+                times=times,
+                schema=schema,
+                files={
+                    table: _copy_table(store, nodes, keyspace, table, TAG + name, pace)
+                    for table in schema
+                },
+                media=list(_copy_media(store, keyspace, pace)),
+            )
+        finally:
+            for node in nodes:
+                node.clear_snapshots(TAG, keyspace)
         store.write_manifest(manifest)
-        for node in nodes:
-            node.clear_snapshots(TAG, keyspace)
         lease.last_run = lease.result_at = current_time()
         lease.result = f"{name}, {pace.done / 1_000_000:.1f} MB read"
         save_position(LEASE, manifest.snapshot_at.isoformat())
@@ -93,12 +91,20 @@ def list_configuration() -> dict[str, str]:
     return {name: os.environ[name] for name in CONFIGURATION if name in os.environ}
 
 
-def _take_snapshots(nodes: list[Node], keyspace: str, table: str, tag: str) -> list[str]:
-    """Take a snapshot of a table on all nodes. Return when it began and ended."""
-    begun_at = current_time()
+def _take_snapshots(
+    nodes: list[Node], keyspace: str, tables: list[str], tag: str
+) -> dict[str, list[str]]:
+    """Take a snapshot of each table on all nodes. Return when each began and ended."""
     for node in nodes:
-        node.take_snapshot(tag, keyspace, table)
-    return [begun_at.isoformat(), current_time().isoformat()]
+        node.clear_snapshots(TAG, keyspace)  # of a backup that was killed
+        node.flush(keyspace)  # so that the tables follow each other within moments
+    times = {}
+    for table in _sort_tables(tables):
+        begun_at = current_time()
+        for node in nodes:
+            node.take_snapshot(tag, keyspace, table)
+        times[table] = [begun_at.isoformat(), current_time().isoformat()]
+    return times
 
 
 def _sort_tables(tables: list[str]) -> list[str]:

@@ -132,6 +132,9 @@ def test_x551_a_backup_that_is_killed_at_any_step_goes_on_when_it_is_run_again(
     for module, name in STEPS:
         kill_in(module, name, shop.back_up)
     assert len(BackupStore().list_backups()) in (1, 2), "those whose last acts were cut off"
+    # A process that is killed leaves its snapshot.
+    with connect_nodes() as nodes:
+        nodes[0].take_snapshot(f"{backups.TAG}left", shop.keyspace, "things")
     stored: list[str] = []
     write = BackupStore._write
 
@@ -335,11 +338,18 @@ def test_x552_a_snapshot_that_has_lost_a_file_is_refused(
                 data.unlink()
         return queries.describe_tables(keyspace)
 
-    monkeypatch.setattr(backups, "describe_tables", lose)
-    with pytest.raises(BackupError, match=r"has lost .*Data\.db"):
-        shop.back_up()
-    monkeypatch.undo()
+    def lose_all(keyspace: str) -> dict[str, list[str]]:
+        for path in list_snapshots(shop):
+            shutil.rmtree(path)
+        return queries.describe_tables(keyspace)
+
+    for fate, words in ((lose, r"has lost .*Data\.db"), (lose_all, r"has lost \w+\.$")):
+        with monkeypatch.context() as patched:
+            patched.setattr(backups, "describe_tables", fate)
+            with pytest.raises(BackupError, match=words):
+                shop.back_up()
     assert BackupStore().list_backups() == []
+    assert list_snapshots(shop) == []
 
 
 def test_x552_a_full_disk_is_explained_and_the_next_run_goes_on(shop: SmallShop) -> None:
