@@ -77,6 +77,8 @@ class Product(Model):
     height_mm = columns.Integer(static=True)
     search_title = columns.Text(static=True)
     search_description = columns.Text(static=True)
+    google_category = columns.Text(static=True)
+    old_addresses = columns.Text(static=True)  # in a former shop, one per line
     related_ids = columns.List(columns.UUID, static=True)  # the pinned related products, in order
     # JSON: [[picture, alt text], …], sorted as the page shows them. Variants name their own picture.
     pictures = columns.Text(static=True)
@@ -100,6 +102,7 @@ class Product(Model):
     picture = columns.Text()
     weight_grams = columns.Integer()
     barcode = columns.Text()  # a GTIN
+    mpn = columns.Text()  # the manufacturer's part number
     content = columns.Decimal()  # in the product's unit; null: unknown
     cost_price = columns.BigInt()  # without tax; null: unknown. Only staff see it.
     sold = columns.Boolean()  # False: no longer sold; carts and orders may still name the row
@@ -125,8 +128,9 @@ class PriceHistory(Model):
 
 
 class ProductIdBySlug(Model):
-    """Q1: the product of an address. Old slugs stay and redirect (301) to the present slug.
+    """Q1: the product of an address: of its slug, or of its path in a former shop, which begins with a slash.
 
+    Old slugs stay. Both redirect (301) to the present slug.
     Bound: one row a partition.
     Writer: catalogue.operations.save_product, claimed by IF NOT EXISTS.
     """
