@@ -1,0 +1,163 @@
+"""Converts values as other shops write them: prices with a currency, weights with a unit, HTML, paths of categories.
+
+What cannot be converted stays as it is. The import then says what is wrong with it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
+
+from babel.numbers import get_currency_symbol
+from django.conf import settings
+from django.utils.text import slugify
+
+from catalogue.rules import MAX_LENGTHS
+from pricing.templatetags.money import LOCALE
+from spreadsheets.cells import join_list, split_list
+from spreadsheets.foreign.entities import ColumnMapping
+from spreadsheets.foreign.markdown import html_to_markdown, is_html
+from spreadsheets.typed_values import format_details, format_options
+from web.text import clean_text
+
+_SPACES = re.compile(r"[\s'’]")
+_PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
+_MEASURE = re.compile(r"(-?[0-9][0-9.,]*)\s*([a-z\"]*)\.?", re.ASCII)
+_UNIT_OF_COLUMN = re.compile(r"\(([a-z]+)\)\s*$")
+_PATH = re.compile(r"\s*>\s*")
+_GRAMS = {"g": "1", "kg": "1000", "lb": "453.59237", "lbs": "453.59237", "oz": "28.349523125"}
+_MILLIMETRES = {"mm": "1", "cm": "10", "m": "1000", "in": "25.4", "inch": "25.4", '"': "25.4"}
+_STATUSES = {
+    "active": ("publish", "published", "true", "1", "yes", "enabled"),
+    "draft": ("pending", "private", "unpublished", "false", "0", "-1", "no", "disabled"),
+}
+_STATUS_OF = {word: status for status, words in _STATUSES.items() for word in words}
+
+
+def make_slug(text: str) -> str:
+    """Return the last part of an address for a name or an address of another shop; "" if it has no letter or digit of ASCII."""
+    slug = re.sub(r"[-_]+", "-", slugify(text)).strip("-")
+    return slug[: MAX_LENGTHS["slug"]].strip("-")
+
+
+def plain_number(text: str, *, is_grouped: bool = True) -> str:
+    """Return a number as "1234.5". Its decimals follow the last point or comma; with `is_grouped`, "1,234" stays, as it is unclear."""
+    digits = _SPACES.sub("", text)
+    last = max(digits.rfind("."), digits.rfind(","))
+    whole, fraction = (digits[:last], digits[last + 1 :]) if last >= 0 else (digits, "")
+    marks = set(whole) & set(".,")
+    if digits[last : last + 1] in marks:  # several of the same: 1.234.567
+        whole, fraction = whole + fraction, ""
+    elif is_grouped and not marks and len(fraction) == 3:
+        return text
+    plain = re.sub("[.,]", "", whole or "0") + (f".{fraction}" if fraction else "")
+    return plain if _PLAIN.fullmatch(plain) else text
+
+
+@cache
+def _currency_words(code: str) -> re.Pattern[str]:
+    words = "|".join(map(re.escape, {code, get_currency_symbol(code, LOCALE)}))
+    return re.compile(rf"^\s*(?:{words})|(?:{words})\s*$", re.IGNORECASE)
+
+
+def plain_price(text: str) -> str:
+    """Return a price without the shop's currency. A price in another currency stays as it is."""
+    return plain_number(_currency_words(settings.CURRENCY).sub("", text)) if text else ""
+
+
+def _measure(text: str, units: Mapping[str, str], unit: str) -> str:
+    found = _MEASURE.fullmatch(text.strip().lower())
+    factor = units.get(found[2] or unit) if found else None
+    number = plain_number(found[1], is_grouped=False) if found else ""
+    if factor is None or not _PLAIN.fullmatch(number):
+        return text
+    return str((Decimal(number) * Decimal(factor)).quantize(Decimal(1), ROUND_HALF_UP))
+
+
+def _add_tax(text: str, percent: Decimal) -> str:
+    price = plain_price(text)
+    if not _PLAIN.fullmatch(price):
+        return text
+    return f"{Decimal(price) * (1 + percent / 100):.2f}"
+
+
+class Values:
+    """The cells of a line in our layout, which grow by one value of a foreign file after another."""
+
+    def __init__(self, mapping: ColumnMapping, notes: Counter[str]) -> None:
+        self._mapping, self._notes = mapping, notes
+        self._cells: dict[str, str] = {}
+        self._options: dict[str, str] = {}
+        self._details: dict[str, str] = {}
+        self._sale_price = ""
+
+    def add(self, target: str, column: str, text: str) -> None:
+        """Convert a column's value for its target."""
+        text = clean_text(text, keep_lines=True).strip()
+        if target == "option":
+            self._options |= {column.strip(): text} if text else {}
+        elif target == "detail":
+            self._details |= {column.strip(): text} if text else {}
+        elif target == "categories":
+            self._cells |= split_categories(text)
+        elif target == "sale_price":
+            self._sale_price = plain_price(text)
+        elif target == "price_without_tax":
+            self._cells["price"] = _add_tax(text, self._mapping.tax_percent)
+            self._notes["tax_added"] += bool(text)
+        elif target in ("tags", "pictures") and self._cells.get(target):
+            self._cells[target] += f", {text}" if text else ""
+        else:
+            self._cells[target] = self._convert(target, column, text)
+
+    def _convert(self, target: str, column: str, text: str) -> str:
+        found = _UNIT_OF_COLUMN.search(column.lower())
+        unit = found[1] if found else self._mapping.units.get(column, "")
+        if target in ("price", "compare_at", "cost_price"):
+            return plain_price(text)
+        if target == "weight_grams":
+            return _measure(text, _GRAMS, unit or "g")
+        if target in ("length_mm", "width_mm", "height_mm"):
+            return _measure(text, _MILLIMETRES, unit or "mm")
+        if target == "description" and is_html(text):
+            self._notes["html"] += 1
+            return html_to_markdown(text)
+        if target == "status":
+            return _STATUS_OF.get(text.lower(), text)
+        if target == "product":
+            return make_slug(text)
+        return text
+
+    @property
+    def cells(self) -> dict[str, str]:
+        """The cells in our layout. A lower sale price becomes the price, and the price the former one."""
+        cells = dict(self._cells)
+        if self._options:
+            cells["options"] = format_options(self._options)
+        if self._details:
+            cells["details"] = format_details(self._details)
+        return cells | reduce_price(cells.get("price", ""), self._sale_price)
+
+
+def reduce_price(price: str, sale_price: str) -> dict[str, str]:
+    """Return the cells of a price that is reduced to a lower one; none if it is not lower."""
+    if not (_PLAIN.fullmatch(price) and _PLAIN.fullmatch(sale_price)):
+        return {}
+    if not 0 < Decimal(sale_price) < Decimal(price):
+        return {}
+    return {"price": sale_price, "compare_at": price}
+
+
+def split_categories(text: str) -> dict[str, str]:
+    """Return the cells of several category paths. The longest path is the main category; those above others are left out."""
+    paths = [" > ".join(_PATH.split(each)) for each in split_list(text) if each]
+    if not paths:
+        return {}
+    main = max(paths, key=lambda path: path.count(" > "))
+    others = [
+        each
+        for each in dict.fromkeys(paths)
+        if each != main and not any(path.startswith(f"{each} > ") for path in paths)
+    ]
+    return {"category": main, "other_categories": join_list(others)}
