@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -20,9 +20,13 @@ from spreadsheets.columns import PRICE_COLUMNS, PRODUCT_COLUMNS, VARIANT_COLUMNS
 from spreadsheets.entities import Fault, FileRow, PlannedRow
 from spreadsheets.errors import FileRefused
 from spreadsheets.files import Table, normalize_name
+from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.products import plan_prices, plan_products, price_lines, product_lines
 from spreadsheets.stock import plan_stock, stock_lines
 from web.types import StrOrPromise
+
+# The last column of a file of faulty rows. An import ignores it.
+ERRORS = "errors"
 
 
 @dataclass(frozen=True)
@@ -145,12 +149,18 @@ LAYOUTS = {
 }
 
 
+def is_foreign(layout: Layout, head: Sequence[str]) -> bool:
+    """Return whether a file has columns that a layout does not have."""
+    return any(name not in (*layout.head, ERRORS, "") for name in map(normalize_name, head))
+
+
 def check_head(layout: Layout, head: Sequence[str]) -> list[str]:
     """Return the names of a file's columns. Raises FileRefused for unknown, missing or repeated columns."""
     names = [normalize_name(each) for each in head]
     while names and not names[-1]:
         names.pop()
-    unknown = [each for each, name in zip(head, names, strict=False) if name not in layout.head]
+    known = (*layout.head, ERRORS)
+    unknown = [each for each, name in zip(head, names, strict=False) if name not in known]
     if unknown:
         raise FileRefused(
             _("The first line names the columns. There is no column “%(name)s”.")
@@ -165,9 +175,23 @@ def check_head(layout: Layout, head: Sequence[str]) -> list[str]:
     return names
 
 
-def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
-    """Yield the rows of a file. A row has the lines that belong together. Raises FileRefused."""
+def read_lines(layout: Layout, table: Table) -> Iterator[ConvertedLine]:
+    """Yield the lines of a file in our layout, with their cells by column. Raises FileRefused."""
     names = check_head(layout, table.head)
+    for line, record in table.lines:
+        if not any(record):
+            continue
+        cells = dict(zip(names, [*record, *[""] * len(names)], strict=False))
+        cells.pop(ERRORS, None)
+        faults: tuple[Fault, ...] = ()
+        if len(record) < len(names) or any(record[len(names) :]):
+            text = _("This line has more or fewer cells than the first one.")
+            faults = (Fault(line, "", text),)
+        yield ConvertedLine(line, cells, faults)
+
+
+def iterate_rows(layout: Layout, lines: Iterable[ConvertedLine]) -> Iterator[FileRow]:
+    """Yield the rows of a file. A row has the lines that belong together. Raises FileRefused."""
     positions = count()
     seen: dict[int, int] = {}  # lines by hash
     group: list[tuple[int, dict[str, str]]] = []
@@ -190,10 +214,8 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
         seen.setdefault(hash(key), line)
         return FileRow(next(positions), key, tuple(group), tuple(faults), repeated)
 
-    for line, record in table.lines:
-        if not any(record):
-            continue
-        cells = dict(zip(names, [*record, *[""] * len(names)], strict=False))
+    for each in lines:
+        line, cells = each.line, dict.fromkeys(layout.required, "") | dict(each.cells)
         cells["sku"] = normalize_sku(cells["sku"])
         its_key = layout.key(cells)
         if group and not (layout.is_grouped and its_key and its_key == key):
@@ -206,10 +228,7 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
                 _("Line %(line)d: a product can have %(most)d variants.")
                 % {"line": line, "most": MAX_VARIANT_ROWS}
             )
-        if len(record) < len(names) or any(record[len(names) :]):
-            faults.append(
-                Fault(line, "", _("This line has more or fewer cells than the first one."))
-            )
+        faults += each.faults
         if layout.is_grouped and not its_key:
             faults.append(
                 Fault(line, layout.required[0], _("Enter the last part of the product’s address."))

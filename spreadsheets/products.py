@@ -240,7 +240,11 @@ class _Plan:
     def _find_repeated_cells(self, line: int, cells: Mapping[str, str]) -> None:
         first = self.row.lines[0][1]
         for name in cells:
-            if name in _PRODUCT and cells[name].strip() and not _is_same(cells[name], first[name]):
+            if (
+                name in _PRODUCT
+                and cells[name].strip()
+                and not _is_same(cells[name], first.get(name, ""))
+            ):
                 text = _("This applies to the whole product: enter it in the first line only.")
                 self._refuse(line, name, text)
 

@@ -30,7 +30,7 @@ from spreadsheets import entities, queries
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
 from spreadsheets.errors import FileRefused
 from spreadsheets.files import Table, open_table, unpack_workbook
-from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows
+from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows, read_lines
 from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored
 from spreadsheets.operations.tasks import note_handled, start_task
 from spreadsheets.products import apply_changes
@@ -109,7 +109,7 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
                 _unpack(task, table)
                 return 1
             encoding = table.encoding
-            rows = islice(iterate_rows(layout, table), done, None)
+            rows = islice(iterate_rows(layout, read_lines(layout, table)), done, None)
             chunks = _divide(rows)
             while done - task.handled < most and (chunk := next(chunks, [])):
                 plan_rows(task, layout, chunk)
