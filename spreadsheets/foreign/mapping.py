@@ -27,7 +27,7 @@ EXTRA_TARGETS = {
     "sale_price": gettext_lazy("Sale price"),
     "price_without_tax": gettext_lazy("Price without tax"),
 }
-MULTIPLE_TARGETS = ("option", "detail", "pictures", "tags")
+MULTIPLE_TARGETS = (SKIPPED, AUTOMATIC, "option", "detail", "pictures", "old_addresses", "tags")
 
 
 def fill(row: ForeignRow, mapping: ColumnMapping, notes: Counter[str]) -> ConvertedLine:

@@ -13,6 +13,7 @@ from babel.numbers import get_currency_symbol
 from django.conf import settings
 from django.utils.text import slugify
 
+from catalogue.old_addresses import list_old_paths
 from catalogue.rules import MAX_LENGTHS
 from pricing.templatetags.money import LOCALE
 from spreadsheets.cells import join_list, split_list
@@ -25,7 +26,10 @@ _SPACES = re.compile(r"[\s'’]")
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _MEASURE = re.compile(r"(-?[0-9][0-9.,]*)\s*([a-z\"]*)\.?", re.ASCII)
 _UNIT_OF_COLUMN = re.compile(r"\(([a-z]+)\)\s*$")
+_NEXT_ADDRESS = re.compile(r"[\s,|]+(?=https?://)")
 _PATH = re.compile(r"\s*>\s*")
+# Targets that several columns can have, and what separates their values.
+_SEPARATORS = {"tags": ", ", "pictures": "\n", "old_addresses": "\n"}
 _GRAMS = {"g": "1", "kg": "1000", "lb": "453.59237", "lbs": "453.59237", "oz": "28.349523125"}
 _MILLIMETRES = {"mm": "1", "cm": "10", "m": "1000", "in": "25.4", "inch": "25.4", '"': "25.4"}
 _STATUSES = {
@@ -106,8 +110,9 @@ class Values:
         elif target == "price_without_tax":
             self._cells["price"] = _add_tax(text, self._mapping.tax_percent)
             self._notes["tax_added"] += bool(text)
-        elif target in ("tags", "pictures") and self._cells.get(target):
-            self._cells[target] += f", {text}" if text else ""
+        elif target in _SEPARATORS and self._cells.get(target):
+            text = self._convert(target, column, text)
+            self._cells[target] += f"{_SEPARATORS[target]}{text}" if text else ""
         else:
             self._cells[target] = self._convert(target, column, text)
 
@@ -123,6 +128,10 @@ class Values:
         if target == "description" and is_html(text):
             self._notes["html"] += 1
             return html_to_markdown(text)
+        if target == "pictures":
+            return "\n".join(_NEXT_ADDRESS.split(text))
+        if target == "old_addresses":
+            return "\n".join(list_old_paths(text))
         if target == "status":
             return _STATUS_OF.get(text.lower(), text)
         if target == "product":
