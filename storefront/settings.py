@@ -61,6 +61,7 @@ INSTALLED_APPS = [
     "accounts",
     "price_alerts",
     "payments",
+    "past_orders",
     "orders",
     "reviews",
     "moderation",

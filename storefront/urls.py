@@ -55,6 +55,7 @@ urlpatterns = [
     path("staff/", include("adminpanel.urls")),
     path("", include("checkout.urls")),
     path("", include("orders.urls")),
+    path("", include("past_orders.urls")),
     path("", include("reviews.urls")),
     path("", include("questions.urls")),
     path("", include("drafts.urls")),
