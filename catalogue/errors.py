@@ -37,6 +37,14 @@ class SkuTaken(ProductRefused):
     """The SKU belongs to another variant."""
 
 
+class RedirectRefused(ValueError):
+    """An old address cannot lead to the entered one. `field` says which of both is refused."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
 class ProductChanged(Exception):
     """Somebody else has saved the product since it was read. `product` is the product as it is now."""
 

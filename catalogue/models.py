@@ -143,6 +143,45 @@ class ProductIdBySlug(Model):
     product_id = columns.UUID()
 
 
+class Redirect(Model):
+    """Q31: where the path of a page in a former shop leads, as staff entered it. In shards, so that staff can list them by path.
+
+    Products have old addresses of their own (ProductIdBySlug).
+    Bound: 4,000 redirects a shard (catalogue.operations.redirects), some 150 bytes each.
+    Writer: catalogue.operations.redirects.
+    """
+
+    __table_name__ = "redirects"
+    __partition_bytes__ = 2 * MB
+    __options__ = READ_MOSTLY
+    __personal_data__ = None
+    shard = columns.Integer(partition_key=True)  # of the path, 0 to 31
+    path = columns.Text(primary_key=True)  # as catalogue.old_addresses.normalize_path returns it
+    target = columns.Text()  # of catalogue.menu_links: a path, a page's name, a category's id
+    changed_at = columns.DateTime()
+
+
+# For how long staff see an address that was not found.
+MISSING_TTL = 14 * 24 * 3600
+
+
+class MissingAddress(Model):
+    """Q31: how often each path that leads nowhere was requested on a day, as each process has counted it.
+
+    Bound: 500 paths a process (catalogue.missing_addresses), some 100 bytes each; 2,000 rows are read. Rows vanish after 14 days.
+    Writer: catalogue.missing_addresses.
+    """
+
+    __table_name__ = "missing_addresses"
+    __partition_bytes__ = 10 * MB
+    __options__ = {"default_time_to_live": MISSING_TTL}
+    __personal_data__ = None
+    day = columns.Date(partition_key=True)
+    path = columns.Text(primary_key=True)
+    process = columns.UUID(primary_key=True)
+    requests = columns.Integer()
+
+
 class VariantBySku(Model):
     """Q1: the variant of a SKU.
 

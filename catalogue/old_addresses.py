@@ -4,7 +4,7 @@ from urllib.parse import unquote, urlsplit
 
 from web.text import clean_text
 
-MAX_PATH_LENGTH = 300
+MAX_PATH_LENGTH = 200
 # A product has at most this many.
 MAX_OLD_ADDRESSES = 20
 # Paths that begin with these belong to one person or to the staff. They never lead on, and are not counted.

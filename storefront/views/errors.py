@@ -4,11 +4,16 @@ import re
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from accounts.access import mark_staff_page
+from cassandra_db import CassandraUnavailable, current_time
+from catalogue.missing_addresses import count_missing
 from catalogue.search import MAX_QUERY_LENGTH
+from storefront.old_addresses import find_new_address
 from web.decorators import list_methods, public
+from web.middleware import render_unavailable
 from web.rendering import render_page
 
 # A product's or category's address says which page was looked for; other addresses may be private.
@@ -44,7 +49,15 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 @public
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Explain that an address does not exist, and offer a search for its words."""
+    """Redirect from an address of a former shop; or explain that the address does not exist, and offer a search for its words."""
+    if request.method in ("GET", "HEAD"):
+        try:
+            address = find_new_address(request.path)
+        except CassandraUnavailable:
+            return render_unavailable(request)
+        if address:
+            return redirect(address, permanent=True)
+        count_missing(request.path, current_time())
     _choose_frame(request)
     slug = _SLUG.fullmatch(request.path)
     context = {"guess": slug[1].replace("-", " ")[:MAX_QUERY_LENGTH] if slug else ""}

@@ -80,6 +80,7 @@ LOOKS = {
     "blocked_senders",
     *("promotions", "promotion_make", "promotion", "promotion_duplicate"),
     *("search_rules", "search_rule", "search_rule_new", "search_rule_file"),
+    "redirects",
 }
 SUBMITS = {
     "order": {
@@ -133,6 +134,7 @@ SUBMITS = {
     "front_page": {"front_block_move"},
     "front_block": {"front_block_remove"},
     "search_rule": {"search_rule_remove"},
+    "redirects": {"redirect_save", "redirect_remove"},
     "products": {"product_price", "product_count"},
     "search": {"command"},
     "bulk_change": {"bulk_change_undo"},

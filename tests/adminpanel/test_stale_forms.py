@@ -398,7 +398,7 @@ NOTHING_TO_OVERWRITE = {
     "it makes something new": "conversation_new message_label_new saved_reply_new front_block_new text_page_new product_new category_new delivery_method_new warehouse_new terms_new promotion_make promotion_duplicate search_rule_new import_new export_new paper_new",
     "it adds or takes off the tags that it names": "tags conversation_labels",
     "it skips what has changed since its page was read": "messages_change",
-    "it names the address": "sender_block sender_unblock",
+    "it names the address": "sender_block sender_unblock redirect_save redirect_remove",
     "it names the refund, which is noted once": "money_sent",
     "it names the version that does not go live": "text_page_take_back",
     "it says what the page is to be": "text_page_offline",

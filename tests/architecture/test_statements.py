@@ -88,6 +88,7 @@ CQL_ELSEWHERE = {
     "analytics/roll_up.py": _STORE,
     "sensors/readings.py": "reads and writes tables of its own, which nobody else touches",
     "catalogue/bulk_changes.py": _STORE + ", and a product's marks",
+    "catalogue/missing_addresses.py": _STORE,
     "cart/people.py": "who shares a cart: its two reads stand beside what they are made into",
     "consistency/catalogue.py": "asks what no page asks",
     "consistency/conversations.py": "asks what no page asks",

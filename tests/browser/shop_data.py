@@ -39,7 +39,9 @@ from catalogue import bulk_changes
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import Selected
 from catalogue.entities import Product
+from catalogue.missing_addresses import WRITE_COUNT
 from catalogue.operations import save_product
+from catalogue.operations.redirects import make_redirect, save_redirect
 from catalogue.photos import take_in_photo
 from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
 from catalogue.search_rules import REDIRECT
@@ -320,6 +322,8 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     )
     subscription = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
     ordered = make_payment(_place_order(4, now, ann))
+    save_redirect(make_redirect(f"/pages/offers-{uuid4().hex[:8]}", "/deals/"), now)
+    WRITE_COUNT.run(day=now.date(), path="/pages/about-us", process=uuid4(), requests=12)
     change = bulk_changes.start_change(
         uuid_from_time(now),
         BulkAct("featured", featured=True),

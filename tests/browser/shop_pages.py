@@ -563,6 +563,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a new rule, refused": ShopPage(
             "adminpanel:search_rule_new", "/staff/search-rules/pinned/new/", "admin", 422, _NOTHING
         ),
+        "redirects": ShopPage("adminpanel:redirects", "/staff/redirects/", "admin"),
+        "a redirect, refused": ShopPage(
+            "adminpanel:redirect_save", "/staff/redirects/save/", "admin", 422, _NOTHING
+        ),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
     },
@@ -642,7 +646,7 @@ _STAFF_ACTIONS = (
     ),
     *("conversation_state", "conversation_labels", "message_label_new", "message_label_empty"),
     *("message_label_delete", "saved_reply_remove", "sender_block", "sender_unblock"),
-    *("search_rule_remove", "command"),
+    *("search_rule_remove", "redirect_remove", "command"),
     *("category_move", "category_remove", "front_page_row"),
     *("front_block_move", "front_block_remove"),
     *("text_page_offline", "text_page_take_back"),

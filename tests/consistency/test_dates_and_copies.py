@@ -136,6 +136,7 @@ NO_COPIES = {
     "sensor_quarters",  # what each process has seen: a lowest and a highest that nothing else keeps apart
     *("late_book_entries", "book_months", "pending_book_days_by_minute"),
     "book_differences",  # compared anew each night, with the time of the comparison
+    *("redirects", "missing_addresses"),
     "customer_months",  # it only says where to look for rows of customers_by_last_order
     "customer_segments",  # counted anew each night, with the time of the count
     "daily_customers",  # an order whose person was erased since does not say any more which it was

@@ -1,0 +1,139 @@
+"""X544, X545, X546, S122: addresses of a former shop lead to pages of this one, and those that do not are counted."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+from django.http import HttpResponse
+from django.test import Client
+
+from catalogue import missing_addresses, operations
+from catalogue.errors import RedirectRefused
+from catalogue.missing_addresses import MissingAddressWriter, list_missing
+from catalogue.operations import redirects
+from catalogue.operations.redirects import Redirect, make_redirect, save_redirect
+from storefront.old_addresses import find_new_address
+from tests.clock import now
+from tests.factories import make_category, make_product
+
+
+def led_to(answer: HttpResponse) -> tuple[int, str]:
+    return answer.status_code, answer.get("Location", "")
+
+
+def test_x544_a_former_shops_address_of_a_product_leads_to_its_page(client: Client) -> None:
+    old, product = f"/shop/{uuid4().hex}.html", make_product()
+    page = f"/p/{product.slug}/"
+    operations.save_product(replace(product, old_addresses=f"https://a.example{old}"), now())
+    for address in (
+        *(
+            old,
+            f"{old.upper()}/?variant=7",
+            f"/products/{product.slug}",
+            f"/product/{product.slug}/",
+        ),
+        *(f"/collections/cups/products/{product.slug}?utm=x", f"/de/product/{product.slug}.html"),
+    ):
+        assert led_to(client.get(address)) == (301, page), address
+        assert led_to(client.head(address)) == (301, page), address
+    assert client.post(old).status_code == 404
+    for unknown in ("/products/", "/products/no-such", f"/blog/{product.slug}", f"/{uuid4().hex}"):
+        assert client.get(unknown).status_code == 404, unknown
+    # The page says that it is no longer sold; a draft is still nobody's business.
+    for status, answer in (("archived", (301, page)), ("draft", (404, ""))):
+        found = operations.change_product(
+            product.product_id, lambda it, status=status: replace(it, status=status), now()
+        )
+        assert found.status == status
+        assert led_to(client.get(old)) == answer
+
+
+def test_x545_a_redirect_follows_its_category(client: Client) -> None:
+    node = make_category("Cups")
+    path = f"/collections/{uuid4().hex}"
+    save_redirect(make_redirect(f"https://a.example{path}", f"/c/{node.slug}/"), now())
+    assert led_to(client.get(f"{path}/?page=2")) == (301, f"/c/{node.slug}/")
+    moved = f"{node.slug}-2"
+    operations.save_category(
+        category_id=node.category_id,
+        slug=moved,
+        name=node.name,
+        seen=operations.fingerprint_category(node),
+    )
+    assert led_to(client.get(path)) == (301, f"/c/{moved}/")
+    redirects.remove_redirect(path)
+    assert client.get(path).status_code == 404
+
+
+def test_x545_redirects_are_listed_by_path_in_parts() -> None:
+    begin = f"/x{uuid4().hex}"
+    for number in (3, 1, 2):
+        save_redirect(make_redirect(f"{begin}/{number}", "/deals/"), now())
+    first = redirects.list_redirects(begin, 2)
+    assert [each.path for each in first] == [f"{begin}/1", f"{begin}/2"]
+    assert redirects.list_redirects(first[-1].path, 1)[0].path == f"{begin}/3"
+    assert {each.address for each in first} == {"/deals/"}
+
+
+def test_s122_no_redirect_leads_out_of_the_shop_to_another_redirect_or_over_a_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product, old = make_product(), f"/old/{uuid4().hex}"
+    operations.save_product(replace(product, old_addresses=old), now())
+    taken = f"/pages/{uuid4().hex}"
+    save_redirect(make_redirect(taken, f"{settings.PUBLIC_URL}/deals/"), now())
+    for old_address, new_address, field in (
+        *(("/a", each, "new_address") for each in ("https://evil.example/", "//evil.example/")),
+        *(("/a", each, "new_address") for each in ("/\\evil.example", "javascript:alert(1)", "")),
+        *(("/a", each, "new_address") for each in ("/\r\nSet-Cookie: a=b", "/staff/", taken)),
+        *(("/a", each, "new_address") for each in ("/p/no-such/", "/c/no-such/", "/a")),
+        *((each, "/deals/", "old_address") for each in ("", "/", "a", "/deals", "/cart/add")),
+        *((each, "/", "old_address") for each in (f"/p/{product.slug}", old, "/staff/x")),
+    ):
+        with pytest.raises(RedirectRefused) as refused:
+            make_redirect(old_address, new_address)
+        assert refused.value.field == field, (old_address, new_address)
+    # A target that has become a redirect meanwhile leads nowhere rather than round in circles.
+    circle = f"/p/{uuid4().hex}"
+    save_redirect(Redirect(circle, f"{circle}/"), now())
+    assert find_new_address(circle) == ""
+    monkeypatch.setattr(redirects, "MAX_IN_SHARD", 1)
+    with pytest.raises(RedirectRefused):
+        redirects.check_room(taken)
+
+
+def test_x546_what_is_not_found_is_counted_without_what_could_name_a_person(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = MissingAddressWriter()
+    monkeypatch.setattr(missing_addresses, "WRITER", writer)
+    path, once = (f"/pages/about-{uuid4().hex[:5]}" for _ in range(2))
+    for address in (
+        *(f"{path}?email=ada@example.com", path.upper(), f"{path}/", once),
+        *("/pages/ada@example.com", "/track/1234567", f"/reset/{uuid4().hex}", "/account/nothing"),
+        *("/static/nothing.css", "/a b", "/wp-login.php?x=1"),
+    ) * 2:
+        assert client.get(address).status_code == 404, address
+    client.post(path)
+    writer.close()
+    found = dict(list_missing(now(), 10_000))
+    assert (found[path], found[once], found["/wp-login.php"]) == (6, 2, 2)
+    assert not [each for each in found if "@" in each or "1234567" in each or "account" in each]
+    assert not {"/a b", "/static/nothing.css"} & found.keys()
+    assert list_missing(now() + timedelta(days=missing_addresses.DAYS_SHOWN), 10) == []
+
+
+def test_x546_a_process_counts_a_bounded_number_of_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(missing_addresses, "MAX_PATHS", 2)
+    writer, day = MissingAddressWriter(), now().date()
+
+    def totals(*items: tuple[int, str]) -> list[tuple[str, int]]:
+        batches = writer.make_batches([(day + timedelta(age), path) for age, path in items])
+        return [total for batch in batches for total in batch.counts]
+
+    assert totals((0, "/a"), (0, "/b"), (0, "/c"), (0, "/c"), (0, "/a")) == [("/a", 2)]
+    assert totals((0, "/b")) == [("/b", 2)]
+    # A new day begins anew, and late requests of the former one are left out.
+    assert totals((1, "/c"), (0, "/a"), (1, "/c")) == [("/c", 2)]
