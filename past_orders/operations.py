@@ -97,8 +97,13 @@ def claim_past_orders(user_id: UUID, email: str) -> None:
     """
     key = email_key(email)
     for row in queries.prefetch_order_ids(EMAIL, key, MAX_ORDERS).rows():
-        SET_OWNER.apply(if_lost=SEND_AGAIN, order_id=row.order_id, user_id=user_id, email=key)
-        write_terms(row.order_id)
+        claim_past_order(row.order_id, user_id, key)
+
+
+def claim_past_order(order_id: UUID, user_id: UUID, email: str) -> None:
+    """Assign one past order as `claim_past_orders` does; `email` is the address's key. Raises CassandraUnavailable."""
+    SET_OWNER.apply(if_lost=SEND_AGAIN, order_id=order_id, user_id=user_id, email=email)
+    write_terms(order_id)
 
 
 def delete_past_orders(user_id: UUID) -> None:

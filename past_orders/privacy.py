@@ -1,23 +1,15 @@
-"""Personal data in past orders."""
+"""Personal data in past orders: those of the person's account, and those that no member has claimed yet."""
 
 from datetime import datetime
 from typing import Any
 
-from accounts.queries import get_user
 from past_orders import operations, queries
 from web.personal_data import DataSubject
 
 
-def _claim(person: DataSubject) -> None:
-    # The worker may not yet have assigned the orders of an address that was just proved.
-    member = get_user(person.user_id)
-    if member and member.verified_at:
-        operations.claim_past_orders(person.user_id, person.email)
-
-
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return the person's orders of former shops in full."""
-    _claim(person)
+    operations.claim_past_orders(person.user_id, person.email)
     return {
         "past_orders": [
             {
@@ -46,5 +38,5 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
     """Delete the person's orders of former shops."""
-    _claim(person)
+    operations.claim_past_orders(person.user_id, person.email)
     operations.delete_past_orders(person.user_id)

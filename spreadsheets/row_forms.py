@@ -1,0 +1,108 @@
+"""Files whose lines are forms: the fields are the columns, a form's errors are the faults of cells, and its values are applied."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from django import forms
+
+from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
+from spreadsheets.errors import CellRefused
+from web.forms import Form
+
+# What a row does, and its label: "new", "changed" or "unchanged"; or its faults.
+Decision = tuple[str, str] | list[Fault]
+Values = Mapping[str, Any]
+Found = TypeVar("Found")
+
+
+class RowForm(Form):
+    """A line of a file. `examples` are texts for the example file, by column."""
+
+    examples: ClassVar[Mapping[str, Any]] = {}
+
+
+class CellField(forms.CharField):
+    """A field whose text is parsed as a cell of a file (spreadsheets.typed_values). An empty cell has the value `empty`."""
+
+    def __init__(
+        self,
+        parse: Callable[[str], Any] = str,
+        *,
+        empty: Any = None,
+        most: int = 200,
+        **kwargs: Any,
+    ) -> None:
+        kwargs.setdefault("required", False)
+        super().__init__(max_length=most, **kwargs)
+        self._parse, self._empty = parse, empty
+
+    def clean(self, value: Any) -> Any:
+        """Return the parsed value. Raises ValidationError for an impossible text."""
+        if not (text := super().clean(value)):
+            return self._empty
+        try:
+            return self._parse(text)
+        except (CellRefused, ValueError) as refused:
+            raise forms.ValidationError(str(refused)) from refused
+
+
+def lines_field(help_text: Any, most: int) -> forms.CharField:
+    """Return an optional field for a text with line breaks."""
+    return forms.CharField(
+        required=False, max_length=most, help_text=help_text, widget=forms.Textarea()
+    )
+
+
+def list_faults(line: int, form: forms.Form) -> list[Fault]:
+    """Return the errors of a form as faults of a line."""
+    return [
+        Fault(line, "" if name == forms.forms.NON_FIELD_ERRORS else name, str(text))
+        for name, errors in form.errors.items()
+        for text in errors
+    ]
+
+
+def plan_forms(
+    rows: Iterable[FileRow],
+    form_class: type[RowForm],
+    start: Callable[[Sequence[Values]], Found],
+    decide: Callable[[FileRow, Sequence[Values], Found], Decision],
+) -> list[PlannedRow]:
+    """Return the plans of rows. `start` begins the reads for the values of a valid row's lines, and `decide` judges the row."""
+    checked = []
+    for row in rows:
+        filled = [(line, form_class(cells)) for line, cells in row.lines]
+        faults = [*row.faults, *(each for line, form in filled for each in list_faults(line, form))]
+        values = [form.cleaned_data for _line, form in filled]
+        checked.append((row, faults, values, None if faults else start(values)))
+    return [
+        _plan(row, form_class, faults or decide(row, values, found))  # type: ignore[arg-type]
+        for row, faults, values, found in checked
+    ]
+
+
+def _plan(row: FileRow, form_class: type[RowForm], decided: Decision) -> PlannedRow:
+    if isinstance(decided, list):
+        return PlannedRow(row.position, row.line, row.key, "faulty", faults=tuple(decided))
+    plan, label = decided
+    changes = tuple(
+        Change(line, "", name, None, cells[name])
+        for line, cells in row.lines
+        for name in form_class.base_fields
+        if cells.get(name)
+    )
+    return PlannedRow(
+        *(row.position, row.line, row.key, plan, label),
+        changes=() if plan == "unchanged" else changes,
+    )
+
+
+def read_forms(row: PlannedRow, form_class: type[RowForm]) -> list[Values]:
+    """Return the values of a planned row's lines. Raises CellRefused if they have become impossible since."""
+    cells: dict[int, dict[str, str]] = {}
+    for change in row.changes:
+        cells.setdefault(change.line, {})[change.column] = change.after
+    filled = [form_class(each) for each in cells.values()]
+    if faults := [fault for form in filled for fault in list_faults(row.line, form)]:
+        raise CellRefused(faults[0].text)
+    return [form.cleaned_data for form in filled]
