@@ -7,13 +7,12 @@ from typing import IO
 from django.utils.translation import gettext as _
 
 from catalogue.rules import MAX_VARIANT_ROWS
-from spreadsheets.columns import PRODUCT_COLUMNS
 from spreadsheets.entities import Fault
 from spreadsheets.errors import FileRefused
 from spreadsheets.foreign.entities import ConvertedLine
+from spreadsheets.foreign.mapping import PRODUCT_COLUMNS
 from spreadsheets.foreign.values import make_slug
 
-_PRODUCT = frozenset(each.name for each in PRODUCT_COLUMNS)
 # The values of these columns come together from all lines of a product.
 _JOINED = ("old_addresses", "pictures")
 _SEPARATOR = "\n"
@@ -72,7 +71,7 @@ def _join(group: Sequence[ConvertedLine]) -> Iterator[ConvertedLine]:
             if name in _JOINED:
                 parts = [*whole.get(name, "").split(_SEPARATOR), *text.split(_SEPARATOR)]
                 whole[name] = _SEPARATOR.join(dict.fromkeys(each for each in parts if each))
-            elif name in _PRODUCT and not whole.get(name):
+            elif name in PRODUCT_COLUMNS and not whole.get(name):
                 whole[name] = text
     # A line that only describes the product, such as one with a further picture, is no variant.
     variants = [each for each in group if _is_variant(each)] or group[:1]
@@ -80,7 +79,7 @@ def _join(group: Sequence[ConvertedLine]) -> Iterator[ConvertedLine]:
     faults = [fault for line in group if line.line not in numbers for fault in line.faults]
     slug = group[0].cells["product"]
     for number, line in enumerate(variants, start=1):
-        own = {name: line.cells[name] for name in line.cells if name not in _PRODUCT}
+        own = {name: line.cells[name] for name in line.cells if name not in PRODUCT_COLUMNS}
         if not own.get("sku"):
             own["sku"] = f"{slug}-{number}".upper() if slug else ""
         yield ConvertedLine(line.line, {"product": slug, **whole, **own}, (*faults, *line.faults))
@@ -88,5 +87,5 @@ def _join(group: Sequence[ConvertedLine]) -> Iterator[ConvertedLine]:
 
 
 def _is_variant(line: ConvertedLine) -> bool:
-    own = line.cells.keys() - _PRODUCT - {"product"}
+    own = line.cells.keys() - PRODUCT_COLUMNS - {"product"}
     return any(line.cells[name] for name in own)

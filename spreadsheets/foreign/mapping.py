@@ -1,7 +1,7 @@
 """Converts the rows of a foreign file by what was chosen for each of its columns."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy
 
@@ -28,6 +28,10 @@ EXTRA_TARGETS = {
     "price_without_tax": gettext_lazy("Price without tax"),
 }
 MULTIPLE_TARGETS = (SKIPPED, AUTOMATIC, "option", "detail", "pictures", "old_addresses", "tags")
+
+_HEAD = LAYOUTS["products"].head
+# The columns of a whole product, which the first line of a product has.
+PRODUCT_COLUMNS = frozenset(_HEAD[_HEAD.index("product") + 1 : _HEAD.index("sku")])
 
 
 def fill(row: ForeignRow, mapping: ColumnMapping, notes: Counter[str]) -> ConvertedLine:
@@ -63,7 +67,6 @@ def convert(rows: Rows, mapping: ColumnMapping, notes: Counter[str]) -> Iterator
         yield fill(row, mapping, notes)
 
 
-def guess_targets(layout: str, head: Collection[str]) -> dict[str, str]:
-    """Return for each column the column of ours that has its name, or SKIPPED."""
-    names = LAYOUTS[layout].head
-    return {each: name if (name := normalize_name(each)) in names else SKIPPED for each in head}
+def list_targets(layout: str) -> list[str]:
+    """Return the targets that columns of a file can have, without SKIPPED and AUTOMATIC."""
+    return [*LAYOUTS[layout].head, *(EXTRA_TARGETS if layout == "products" else ())]

@@ -3,9 +3,13 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext_lazy
+
 from spreadsheets.files import normalize_name
+from spreadsheets.foreign import google, magento, prestashop
 from spreadsheets.foreign.entities import AUTOMATIC, SKIPPED, Convert
-from spreadsheets.foreign.mapping import convert, guess_targets
+from spreadsheets.foreign.mapping import convert, list_targets
+from web.types import StrOrPromise
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,7 @@ class Preset:
     """
 
     name: str
-    label: str
+    label: StrOrPromise
     marks: frozenset[str]
     targets: Mapping[str, str]
     convert: Convert
@@ -27,7 +31,34 @@ class Preset:
 
 
 # The first one whose marks are in a file counts.
-PRESETS: Mapping[str, Preset] = {each.name: each for each in ()}
+PRESETS: Mapping[str, Preset] = {
+    each.name: each
+    for each in (
+        Preset(
+            "magento",
+            "Magento",
+            magento.MARKS,
+            magento.TARGETS,
+            magento.convert,
+            units=magento.UNITS,
+        ),
+        Preset(
+            "prestashop",
+            "PrestaShop",
+            prestashop.MARKS,
+            prestashop.TARGETS,
+            prestashop.convert,
+            units=prestashop.UNITS,
+        ),
+        Preset(
+            "google",
+            gettext_lazy("Google product feed"),
+            google.MARKS,
+            google.TARGETS,
+            google.convert,
+        ),
+    )
+}
 
 
 def find_preset(layout: str, head: Collection[str]) -> Preset | None:
@@ -40,19 +71,15 @@ def find_preset(layout: str, head: Collection[str]) -> Preset | None:
 
 def list_first_targets(layout: str, head: Collection[str]) -> dict[str, str]:
     """Return the first choice for each column: by the file's preset, or by the column's name."""
-    if preset := find_preset(layout, head):
-        return {each: preset.targets.get(normalize_name(each), SKIPPED) for each in head}
-    return guess_targets(layout, head)
+    possible, preset = list_targets(layout), find_preset(layout, head)
+    chosen = {}
+    for column in head:
+        name = normalize_name(column)
+        target = preset.targets.get(name, SKIPPED) if preset else name
+        chosen[column] = target if target in (*possible, AUTOMATIC) else SKIPPED
+    return chosen
 
 
 def get_convert(preset: str) -> Convert:
     """Return the converter of a preset, or the one for files of unknown shops."""
     return PRESETS[preset].convert if preset else convert
-
-
-assert AUTOMATIC not in {
-    target
-    for each in PRESETS.values()
-    if each.convert is convert
-    for target in each.targets.values()
-}

@@ -104,7 +104,7 @@ def test_s84_what_is_no_table_or_a_bomb_is_refused_with_a_sentence(
     monkeypatch.setattr(files, "MAX_SHARED_TEXTS", 1000)
     texts = b"<sst>" + b"<si/>" * (files.MAX_SHARED_TEXTS + 1) + b"</sst>"
     assert "XLSX file is too large" in refusal(archive(("xl/sharedStrings.xml", texts)))
-    assert "more than 64 columns" in refusal(xlsx_of([["sku"], *[["x"] * 65]]))
+    assert "more than 256 columns" in refusal(xlsx_of([["sku"], *[["x"] * 257]]))
     styles = ("xl/styles.xml", b"<x>" + b" " * files.MAX_PART_BYTES + b"</x>")
     assert "XLSX file is too large" in refusal(archive(styles))
     monkeypatch.setattr(files, "MAX_SHEET_BYTES", 100)
