@@ -104,7 +104,8 @@ class PlannedRow:
     """A row of an import with its plan and result: one of jobs.change_rows.RESULTS, or "" before it is applied.
 
     `product_id` is None if the product is unknown. For stock, `seen` is how many units of the stock item had been received in
-    total.
+    total. `links` is the state of the pictures and products that the row names: waiting, done or failed, or "" without any;
+    `link_faults` say which of them are missing.
     """
 
     position: int
@@ -119,6 +120,8 @@ class PlannedRow:
     faults: tuple[Fault, ...] = ()
     result: str = ""
     reason: str = ""
+    links: str = ""
+    link_faults: tuple[Fault, ...] = ()
 
     @property
     def is_to_apply(self) -> bool:

@@ -51,6 +51,22 @@ def has_spreadsheets(now: datetime) -> bool:
     return bool(queries.list_unfinished(list_recent_months(now)))
 
 
+def follow_links(now: datetime) -> str:
+    """Fetch the pictures that imported rows name, and put them and related products on the rows' products."""
+    count = operations.sweep_links(now)
+    return describe_count(
+        ngettext(
+            "Pictures of %(count)s row looked at", "Pictures of %(count)s rows looked at", count
+        ),
+        count,
+    )
+
+
+def has_links(now: datetime) -> bool:
+    """Return whether a row waits whose turn has come within minutes. The next scheduled run finds older ones."""
+    return bool(operations.PENDING_LINKS.list_due(now))
+
+
 def remove_old_exports(now: datetime) -> str:
     """Delete the files of old exports. One run marks an export as expired; the next run deletes its files."""
     until, count = now - timedelta(seconds=operations.EXPORT_SECONDS), 0
@@ -74,6 +90,16 @@ JOBS = [
         go_on_with_spreadsheets,
         idle_every=timedelta(minutes=2),
         has_work=has_spreadsheets,
+    ),
+    Job(
+        operations.PENDING_LINKS.job,
+        timedelta(seconds=2),
+        follow_links,
+        normal_lag=operations.PENDING_LINKS.max_write_delay + timedelta(minutes=2),
+        idle_every=timedelta(minutes=2),
+        has_work=has_links,
+        # It waits for other hosts.
+        has_own_loop=True,
     ),
     Job("old exports", timedelta(minutes=10), remove_old_exports),
 ]

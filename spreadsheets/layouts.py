@@ -21,6 +21,7 @@ from spreadsheets.entities import Fault, FileRow, PlannedRow
 from spreadsheets.errors import FileRefused
 from spreadsheets.files import Table, normalize_name
 from spreadsheets.foreign.entities import ConvertedLine
+from spreadsheets.links import Links, link_columns, picture_column
 from spreadsheets.products import plan_prices, plan_products, price_lines, product_lines
 from spreadsheets.stock import plan_stock, stock_lines
 from web.types import StrOrPromise
@@ -95,8 +96,10 @@ LAYOUTS = {
                     "breakfast-mug",
                 ),
                 *_help(PRODUCT_COLUMNS),
+                *_help(link_columns(Links())),
                 _SKU,
                 *_help(VARIANT_COLUMNS),
+                *_help([picture_column(Links())]),
             ),
             ("product", "sku"),
             lambda cells: cells["product"].strip(),

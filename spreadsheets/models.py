@@ -3,7 +3,7 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from cassandra_db.partitions import MB
+from cassandra_db.partitions import KB, MB
 
 # The same time for which products keep the marks of changes (catalogue.models.BULK_CHANGE_TTL).
 TASK_TTL = 90 * 24 * 3600
@@ -71,3 +71,39 @@ class SpreadsheetRow(Model):
     result = columns.Text()  # done, unchanged, refused, changed
     reason = columns.Text()
     failures = columns.Integer()  # how many attempts have failed with an error
+    links = columns.Text()  # of pictures and products that the row names: waiting, done, failed
+    link_tries = columns.Integer()  # how often the worker has looked for them
+    link_faults = columns.Text()  # JSON, as `faults`: which of them are missing
+
+
+class PendingLink(Model):
+    """The rows of imports whose pictures and related products the worker has to fetch or find, by the minute from which it tries.
+
+    Bound: the rows that are applied in a minute, or all rows of an import that have to be tried again: 100,000, 60 bytes each.
+    Writer: spreadsheets.operations.links; the worker deletes the row.
+    """
+
+    __table_name__ = "pending_links_by_minute"
+    __partition_bytes__ = 10 * MB
+    __options__ = {"default_time_to_live": TASK_TTL, "gc_grace_seconds": 24 * 3600}
+    __personal_data__ = None
+    minute = columns.DateTime(partition_key=True)
+    task_id = columns.TimeUUID(primary_key=True)
+    position = columns.Integer(primary_key=True)
+    written = columns.BigInt()  # in microseconds since 1970
+
+
+class FetchedPicture(Model):
+    """Q1: the picture that was fetched from a web address, or why there is none.
+
+    Bound: one row, 3 KB. A picture is known for 90 days, a failure for an hour.
+    Writer: spreadsheets.operations.links.
+    """
+
+    __table_name__ = "fetched_pictures"
+    __partition_bytes__ = 3 * KB
+    __options__ = {"default_time_to_live": TASK_TTL}
+    __personal_data__ = None
+    url = columns.Text(partition_key=True)
+    picture = columns.Text()  # the text that names the picture
+    reason = columns.Text()  # in words

@@ -29,28 +29,34 @@ from spreadsheets.columns import (
 )
 from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
 from spreadsheets.errors import CellRefused
+from spreadsheets.links import Links, link_columns, picture_column, read_links, read_links_of
 
 log = logging.getLogger(__name__)
-_PRODUCT = frozenset(each.name for each in PRODUCT_COLUMNS)
+_PRODUCT = frozenset(each.name for each in (*PRODUCT_COLUMNS, *link_columns(Links())))
 _VARIANT = {each.name: each for each in VARIANT_COLUMNS}
 # Columns of files that have another name as the field of a catalogue's refusal.
 _COLUMNS_BY_FIELD = {
     "category_id": "category",
     "category_ids": "other_categories",
     "option_names": "options",
+    "related_ids": "related",
     "slug": "product",
+    "successor_id": "successor",
 }
 
 
 def product_lines(product: Product) -> Iterator[list[str]]:
     """Yield a line for each variant of a product. The first line also has the product's own cells."""
     product = order_options(product)
-    columns = product_columns(queries.get_category_tree_with(*product.all_category_ids))
-    whole = [each.read(product) for each in columns]
+    tree, links = (
+        queries.get_category_tree_with(*product.all_category_ids),
+        read_links_of(product),
+    )
+    whole = [each.read(product) for each in (*product_columns(tree), *link_columns(links))]
+    variant_columns = (*VARIANT_COLUMNS, picture_column(links))
     for variant in product.variants:
-        own = (each.read(variant) for each in VARIANT_COLUMNS)
-        yield [product.slug, *whole, variant.sku, *own]
-        whole = [""] * len(PRODUCT_COLUMNS)
+        yield [product.slug, *whole, variant.sku, *(each.read(variant) for each in variant_columns)]
+        whole = [""] * len(whole)
 
 
 def price_lines(product: Product) -> Iterator[list[str]]:
@@ -132,6 +138,8 @@ def plan_products(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list
     ids = {slug: row.product_id for slug, pending in slugs.items() if (row := pending.one())}
     reading = {each: queries.prefetch_product_at_quorum(each) for each in ids.values()}
     product_rows = {product_id: pending.rows() for product_id, pending in reading.items()}
+    cells = (cell for each in rows for _line, cells in each.lines for cell in cells.items())
+    links = read_links(cells, product_rows.values())
     planned = []
     for each in rows:
         found = ids.get(each.key)
@@ -139,7 +147,9 @@ def plan_products(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list
             each, product_rows.get(found, []) if found else [], task_id, now, "product"
         )
         planned.append(
-            plan if isinstance(plan, PlannedRow) else plan.plan_product(found, by_sku, columns)
+            plan
+            if isinstance(plan, PlannedRow)
+            else plan.plan_product(found, by_sku, columns, links)
         )
     return planned
 
@@ -169,12 +179,20 @@ class _Plan:
         self.faults = list(row.faults)
         self.changes: list[Change] = []
         self.lines_by_sku: dict[str, int] = {}
+        self.links = Links()
 
     def plan_product(
-        self, product_id: UUID | None, by_sku: dict[str, Row], columns: Iterable[Column[Product]]
+        self,
+        product_id: UUID | None,
+        by_sku: dict[str, Row],
+        columns: Sequence[Column[Product]],
+        links: Links,
     ) -> PlannedRow:
-        """Return the plan for the lines of a product. `columns` contain the categories."""
+        """Return the plan for the lines of a product. `columns` contain the categories, `links` what the cells name."""
         row, before = self.row, self.before
+        self.links = links
+        columns = (*columns, *link_columns(links))
+        variant_columns = (*VARIANT_COLUMNS, picture_column(links))
         if before and before.slug != row.key:
             text = _("This is a former address of %(name)s; it’s “%(slug)s” now.")
             self._refuse(row.line, "product", text % {"name": before.name, "slug": before.slug})
@@ -182,6 +200,7 @@ class _Plan:
             product_id = uuid5(self.task_id, row.key)
         assert product_id
         base = order_options(before) if before else blank_product(product_id, row.key)
+        links.add_pictures(base)
         draft = _Draft(base, before is None, self.task_id)
         for number, (line, cells) in enumerate(row.lines):
             # Read in the order of `columns`, because the main category decides which categories are the further ones.
@@ -194,11 +213,11 @@ class _Plan:
                 self._refuse(line, "sku", fault)
                 # The cells of this line are still checked, in a separate product.
                 self._fill(
-                    _Draft(base, draft.is_new, self.task_id), line, " ", VARIANT_COLUMNS, cells
+                    _Draft(base, draft.is_new, self.task_id), line, " ", variant_columns, cells
                 )
                 continue
             self.lines_by_sku[sku] = line
-            self._fill(draft, line, sku, VARIANT_COLUMNS, cells)
+            self._fill(draft, line, sku, variant_columns, cells)
         self._find_missing(draft)
         return self._finish(draft)
 
@@ -288,7 +307,8 @@ class _Plan:
         """Check the product by the rules for saving, and return the plan."""
         row, before = self.row, self.before
         if self.changes:
-            self.faults += self._list_save_faults(with_options_in_order(draft.product))
+            settled = self.links.settle(draft.product, before or draft.product)
+            self.faults += self._list_save_faults(with_options_in_order(settled))
         plan = "faulty"
         if not self.faults:
             plan = "unchanged" if not self.changes else "changed" if before else "new"
@@ -389,11 +409,14 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
             return "changed", _("This product was deleted.")
         base = order_options(before) if before else blank_product(row.product_id, row.key)
         draft = _Draft(base, before is None, task_id)
+        links = read_links(((each.column, each.after) for each in row.changes), [rows])
+        links.add_pictures(base)
         try:
-            if conflict := _write_changes(draft, row.changes):
+            if conflict := _write_changes(draft, row.changes, links):
                 return "changed", conflict
-            after = with_options_in_order(draft.product)
-            if before and after == base:
+            after = with_options_in_order(links.settle(draft.product, base))
+            # A product that waits for pictures gets the mark of this row, too.
+            if before and after == base and not links.is_waiting(draft.product):
                 return "unchanged", ""
             operations.save_product(after, now, bulk_change_id=mark)
         except ProductChanged:
@@ -404,15 +427,15 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
     return "refused", _("Others are saving this product. Try again later.")
 
 
-def _write_changes(draft: _Draft, changes: Sequence[Change]) -> str:
+def _write_changes(draft: _Draft, changes: Sequence[Change], links: Links) -> str:
     """Write changes into a draft. Return a sentence about the first cell that has changed since the plan, or ""."""
-    by_name = {each.name: each for each in PRODUCT_COLUMNS}
+    columns = PRODUCT_COLUMNS
     if any(each.column in CATEGORY_COLUMNS for each in changes):
-        by_name = {
-            each.name: each for each in product_columns(queries.get_category_tree_at_quorum())
-        }
+        columns = product_columns(queries.get_category_tree_at_quorum())
+    by_name = {each.name: each for each in (*columns, *link_columns(links))}
+    own = _VARIANT | {(picture := picture_column(links)).name: picture}
     for each in changes:
-        column: Column[Any] = _VARIANT[each.column] if each.sku else by_name[each.column]
+        column: Column[Any] = own[each.column] if each.sku else by_name[each.column]
         current = draft.read(each.sku, column)
         if current is not None and _is_same(current, each.after):
             continue

@@ -51,7 +51,8 @@ ROWS = RowStore(
             "changes",
             "faults",
         ),
-        listed=("plan",),
+        listed=("plan", "links"),
+        noted=("links", "link_tries", "link_faults"),
         bucket_length=BUCKET_LENGTH,
         page_length=BUCKET_LENGTH,
     ),
@@ -100,19 +101,19 @@ def list_bucket(task_id: UUID, first: int) -> list[PlannedRow]:
 
 
 def list_rows(
-    task: SpreadsheetTask, first: int, plan: str = "", result: str = ""
+    task: SpreadsheetTask, first: int, plan: str = "", result: str = "", links: str = ""
 ) -> tuple[list[PlannedRow], int]:
     """Return a page of an import's rows from the position `first` on, and the next page's position (0: none).
 
-    The rows have the wanted plan or result. A page searches at most MAX_BUCKETS_A_PAGE, so it may have few rows although more
-    follow. Raises CassandraUnavailable.
+    The rows have the wanted plan, result or state of links. A page searches at most MAX_BUCKETS_A_PAGE, so it may have few rows
+    although more follow. Raises CassandraUnavailable.
     """
     found: list[int] = []
     for _bucket in range(MAX_BUCKETS_A_PAGE):
         for row in ROWS.list_bucket_results(task.task_id, first // BUCKET_LENGTH):
             if row.position < first or (plan and row.plan != plan):
                 continue
-            if result and row.result != result:
+            if (result and row.result != result) or (links and row.links != links):
                 continue
             if len(found) == PAGE_LENGTH:
                 return _get_rows(task.task_id, found), row.position
@@ -164,4 +165,6 @@ def planned_row(row: Row) -> PlannedRow:
         unpack_faults(row.faults),
         row.result or "",
         row.reason or "",
+        row.links or "",
+        unpack_faults(row.link_faults),
     )

@@ -27,13 +27,13 @@ _BLOCK_BYTES = 64 * 1024
 _HTTPS_PORT = 443
 # Global unicast. Mapped IPv4 addresses, NAT64, and the unique local, link-local and multicast ranges are outside of it.
 _IPV6 = ipaddress.ip_network("2000::/3")
-# These addresses lead to IPv4 hosts: 6to4 and its relays.
-_TUNNELS = (ipaddress.ip_network("2002::/16"), ipaddress.ip_network("192.88.99.0/24"))
+# 6to4, which leads to IPv4 hosts, and its relays; the addresses of protocols.
+_SPECIAL = [ipaddress.ip_network(each) for each in ("2002::/16", "192.88.99.0/24", "192.0.0.0/24")]
 _TEMPORARY = {
     HTTPStatus.REQUEST_TIMEOUT,
     HTTPStatus.TOO_EARLY,
     HTTPStatus.TOO_MANY_REQUESTS,
-    *(each for each in HTTPStatus if each.is_server_error),
+    *(each for each in HTTPStatus if each >= HTTPStatus.INTERNAL_SERVER_ERROR),
 }
 _MOVED = (
     HTTPStatus.MOVED_PERMANENTLY,
@@ -173,7 +173,7 @@ def is_public(address: str) -> bool:
         return False
     if ip.version == _IPV6.version and ip not in _IPV6:
         return False
-    is_special = ip.is_multicast or ip.is_reserved or any(ip in each for each in _TUNNELS)
+    is_special = ip.is_multicast or ip.is_reserved or any(ip in each for each in _SPECIAL)
     return ip.is_global and not is_special
 
 

@@ -1,5 +1,6 @@
 """Pages about imports and exports of products, prices and stock."""
 
+from urllib.parse import urlencode
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
@@ -15,7 +16,14 @@ from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
-from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_line, task_line
+from adminpanel.files.pages import (
+    LINK_LABELS,
+    describe_task,
+    list_layouts,
+    list_tallies,
+    row_line,
+    task_line,
+)
 from adminpanel.names import list_names
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
@@ -109,19 +117,21 @@ def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Show the progress of an import or export, and the rows of an import."""
     task = _get_task(request, task_id)
     plan, result = _chosen(request.GET, "plan", PLANS), _chosen(request.GET, "result", RESULTS)
+    links = _chosen(request.GET, "links", (*LINK_LABELS,))
+    chosen = {"plan": plan, "result": result, "links": links}
     text = request.GET.get("from", "")[:6]
     first = int(text) if text.isascii() and text.isdecimal() else 0
     is_polled = "X-Refreshes-Itself" in request.headers
     is_listed = not task.is_export and bool(task.counts) and not is_polled
-    rows, after = queries.list_rows(task, first, plan, result) if is_listed else ([], 0)
+    rows, after = queries.list_rows(task, first, **chosen) if is_listed else ([], 0)
     context = {
         "line": task_line(task),
         "task": task,
         "is_polled": is_polled,
         "lines": [row_line(each) for each in rows],
         "is_listed": is_listed,
-        "tallies": list_tallies(task, plan, result),
-        "query": f"plan={plan}" if plan else f"result={result}" if result else "",
+        "tallies": list_tallies(task, **chosen),
+        "query": urlencode({name: value for name, value in chosen.items() if value}),
         "after": after,
         "to_apply": task.counts.get("new", 0) + task.counts.get("changed", 0),
         "faulty": task.counts.get("faulty", 0),

@@ -52,6 +52,7 @@ PRODUCT_ID = read(
 PRODUCT_ID_NOW = PRODUCT_ID.with_consistency(LOCAL_QUORUM)
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
 SAVE_ID = read("Q1", "SELECT save_id FROM products WHERE product_id = :product_id LIMIT 1")
+SLUG = read("Q1", "SELECT slug FROM products WHERE product_id = :product_id LIMIT 1")
 AVAILABILITY = read(
     "Q1", "SELECT availability, in_stock_ids FROM products WHERE product_id = :product_id LIMIT 1"
 )
@@ -149,6 +150,11 @@ def _products_from_rows(rows: Iterator[Row], guard: Guard) -> Iterator[Product]:
             found = product_from_rows(present)
         if found:
             yield found
+
+
+def prefetch_slug(product_id: UUID) -> PendingResult:
+    """Start reading a product's address at quorum; the row has slug."""
+    return SLUG.start(product_id=product_id)
 
 
 def find_product_id_by_slug(slug: str) -> UUID | None:

@@ -31,6 +31,7 @@ from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
 from spreadsheets.errors import FileRefused
 from spreadsheets.files import Table, open_table, unpack_workbook
 from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows, read_lines
+from spreadsheets.operations.links import has_links, note_waiting
 from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored
 from spreadsheets.operations.tasks import note_handled, start_task
 from spreadsheets.products import apply_changes
@@ -228,6 +229,8 @@ def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
     else:
         result, reason = apply_changes(row, task.task_id, mark)
     if result == "done":
+        if has_links(row):
+            note_waiting(stored)
         queries.ROWS.note_done(task.task_id, row.position, stored.label)
     else:
         queries.ROWS.note_result(stored, result, stored.label, reason)
