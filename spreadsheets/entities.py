@@ -14,6 +14,8 @@ APPLYING, FINISHED = "applying", "finished"
 WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
 # The possible plans of a row of an import.
 PLANS = ("new", "changed", "unchanged", "faulty")
+# The layouts whose files are about people. Their rows are kept in a table of their own, for days only.
+PEOPLE = ("customers", "past-orders", "reviews")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,10 @@ class SpreadsheetTask:
     @property
     def is_export(self) -> bool:
         return bool(self.format)
+
+    @property
+    def is_about_people(self) -> bool:
+        return self.layout in PEOPLE
 
     @property
     def is_under_way(self) -> bool:

@@ -17,13 +17,16 @@ from catalogue.entities import Product
 from catalogue.rules import MAX_VARIANT_ROWS, normalize_sku
 from inventory.warehouses import find_warehouse_key, list_open_warehouses
 from spreadsheets.columns import PRICE_COLUMNS, PRODUCT_COLUMNS, VARIANT_COLUMNS, Column
-from spreadsheets.entities import Fault, FileRow, PlannedRow
+from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
 from spreadsheets.errors import FileRefused
 from spreadsheets.files import Table, normalize_name
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.links import Links, link_columns, picture_column
+from spreadsheets.people import customers, past_orders, reviews
 from spreadsheets.products import plan_prices, plan_products, price_lines, product_lines
+from spreadsheets.row_forms import RowForm
 from spreadsheets.stock import plan_stock, stock_lines
+from spreadsheets.vouchers import VoucherForm, apply_voucher, plan_vouchers, voucher_key
 from web.types import StrOrPromise
 
 # The last column of a file of faulty rows. An import ignores it.
@@ -53,9 +56,19 @@ def _help(columns: Sequence[Column[Any]]) -> list[ColumnHelp]:
     return [ColumnHelp(each.name, each.help, each.example, each.is_number) for each in columns]
 
 
+def _form_help(form: type[RowForm]) -> tuple[ColumnHelp, ...]:
+    return tuple(
+        ColumnHelp(name, field.help_text, form.examples.get(name, ""))
+        for name, field in form.base_fields.items()
+    )
+
+
 @dataclass(frozen=True)
 class Layout:
-    """A kind of file. Staff with one of `roles` may import and export it. An imported file must have the `required` columns."""
+    """A kind of file. Staff with one of `roles` may import it. An imported file must have the `required` columns.
+
+    Files with `lines` are exported, too. Without `apply`, the rows change a product or its stock.
+    """
 
     name: str
     label: StrOrPromise
@@ -64,7 +77,8 @@ class Layout:
     required: tuple[str, ...]
     key: Callable[[dict[str, str]], str]
     plan: Callable[[Sequence[FileRow], UUID, datetime], list[PlannedRow]]
-    lines: Callable[[Product], Iterator[list[str]]]
+    lines: Callable[[Product], Iterator[list[str]]] | None = None
+    apply: Callable[[SpreadsheetTask, PlannedRow, UUID], tuple[str, str]] | None = None
     # Whether neighbouring lines with the same key form one row.
     is_grouped: bool = False
 
@@ -148,6 +162,48 @@ LAYOUTS = {
             plan_stock,
             stock_lines,
         ),
+        Layout(
+            "customers",
+            gettext_lazy("Customers"),
+            ("support",),
+            _form_help(customers.CustomerForm),
+            ("email", "name"),
+            customers.customer_key,
+            customers.plan_customers,
+            apply=customers.apply_customer,
+            is_grouped=True,
+        ),
+        Layout(
+            "past-orders",
+            gettext_lazy("Orders of a former shop"),
+            ("support",),
+            _form_help(past_orders.PastOrderForm),
+            ("number", "placed_at", "email", "total"),
+            past_orders.past_order_key,
+            past_orders.plan_past_orders,
+            apply=past_orders.apply_past_order,
+            is_grouped=True,
+        ),
+        Layout(
+            "reviews",
+            gettext_lazy("Reviews"),
+            ("support",),
+            _form_help(reviews.ImportedReviewForm),
+            ("product", "stars", "name", "written_at"),
+            reviews.review_key,
+            reviews.plan_reviews,
+            apply=reviews.apply_review,
+        ),
+        Layout(
+            "vouchers",
+            gettext_lazy("Vouchers"),
+            ("catalogue",),
+            _form_help(VoucherForm),
+            ("code", "title", "kind"),
+            voucher_key,
+            plan_vouchers,
+            apply=apply_voucher,
+        ),
     )
 }
 
@@ -203,23 +259,25 @@ def iterate_rows(layout: Layout, lines: Iterable[ConvertedLine]) -> Iterator[Fil
 
     def row() -> FileRow:
         # Only hashes of keys and SKUs are kept: a hundred thousand of them take some megabytes.
-        skus = {cells["sku"] for _line, cells in group} if layout.is_grouped else set()
+        skus = {cells.get("sku", "") for _line, cells in group} if layout.is_grouped else set()
         repeated = frozenset(each for each in skus if hash((each,)) in seen)
         line = group[0][0]
         seen.update((hash((each,)), line) for each in skus)
         if first := seen.get(hash(key)):
             text = (
-                _("Put all lines of a product together; this one also has line %(line)d.")
+                _("Put all lines with the same %(column)s together. Line %(line)d has it, too.")
                 if layout.is_grouped
                 else _("Duplicate of line %(line)d")
             )
-            faults.append(Fault(line, layout.required[0], text % {"line": first}))
+            column = layout.required[0]
+            faults.append(Fault(line, column, text % {"line": first, "column": column}))
         seen.setdefault(hash(key), line)
         return FileRow(next(positions), key, tuple(group), tuple(faults), repeated)
 
     for each in lines:
         line, cells = each.line, dict.fromkeys(layout.required, "") | dict(each.cells)
-        cells["sku"] = normalize_sku(cells["sku"])
+        if "sku" in layout.required:
+            cells["sku"] = normalize_sku(cells["sku"])
         its_key = layout.key(cells)
         if group and not (layout.is_grouped and its_key and its_key == key):
             yield row()
@@ -228,11 +286,12 @@ def iterate_rows(layout: Layout, lines: Iterable[ConvertedLine]) -> Iterator[Fil
         group.append((line, cells))
         if len(group) > MAX_VARIANT_ROWS:
             raise FileRefused(
-                _("Line %(line)d: a product can have %(most)d variants.")
-                % {"line": line, "most": MAX_VARIANT_ROWS}
+                _("Line %(line)d: at most %(most)d lines can have the same %(column)s.")
+                % {"line": line, "most": MAX_VARIANT_ROWS, "column": layout.required[0]}
             )
         faults += each.faults
-        if layout.is_grouped and not its_key:
+        # A form says itself that its key is missing.
+        if layout.is_grouped and not its_key and layout.apply is None:
             faults.append(
                 Fault(line, layout.required[0], _("Enter the last part of the product’s address."))
             )

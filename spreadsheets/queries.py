@@ -1,6 +1,7 @@
 """Read imports and exports."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from uuid import UUID
 
@@ -20,7 +21,8 @@ MAX_BUCKETS_A_PAGE = 20
 TASK = read(
     "Q1",
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
-       handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month AND task_id = :task_id""",
+       handled, total, counts, results, failures, question, source, notes, faulty_as
+       FROM spreadsheet_tasks WHERE month = :month AND task_id = :task_id""",
 )
 TASKS = read(
     "Q1",
@@ -36,28 +38,22 @@ def is_to_apply(row: Row) -> bool:
 
 
 # Lists of all rows do not read the changes, which are long for large products.
-ROWS = RowStore(
-    RowTable(
-        "spreadsheet_rows",
-        "task_id",
-        given=(
-            "line",
-            "key",
-            "plan",
-            "label",
-            "product_id",
-            "variant_id",
-            "seen",
-            "changes",
-            "faults",
-        ),
-        listed=("plan", "links"),
-        noted=("links", "link_tries", "link_faults"),
-        bucket_length=BUCKET_LENGTH,
-        page_length=BUCKET_LENGTH,
-    ),
-    is_to_apply,
+_TABLE = RowTable(
+    "spreadsheet_rows",
+    "task_id",
+    given=("line", "key", "plan", "label", "product_id", "variant_id", "seen", "changes", "faults"),
+    listed=("plan", "links"),
+    noted=("links", "link_tries", "link_faults"),
+    bucket_length=BUCKET_LENGTH,
+    page_length=BUCKET_LENGTH,
 )
+ROWS = RowStore(_TABLE, is_to_apply)
+PEOPLE_ROWS = RowStore(replace(_TABLE, name="people_rows"), is_to_apply)
+
+
+def find_store(task: SpreadsheetTask) -> RowStore:
+    """Return the table with the rows of an import."""
+    return PEOPLE_ROWS if task.is_about_people else ROWS
 
 
 # A task's first cells expire 90 days after its start. Its state and other cells expire 90 days after they were last written.
@@ -68,7 +64,15 @@ def get_task(task_id: UUID) -> SpreadsheetTask | None:
     if task_id.version != 1:
         return None
     row = TASK.one(month=month_of(task_id), task_id=task_id)
-    return _task(row) if row and row.started_at else None
+    if not row or not row.started_at:
+        return None
+    return replace(
+        _task(row),
+        question=row.question or "",
+        source=row.source or "",
+        notes=dict(row.notes or {}),
+        faulty_as=row.faulty_as or "",
+    )
 
 
 def list_tasks(now: datetime, layouts: Collection[str]) -> list[SpreadsheetTask]:
@@ -95,9 +99,9 @@ def list_unfinished(months: Sequence[date]) -> list[UUID]:
     return UNFINISHED.list(months)
 
 
-def list_bucket(task_id: UUID, first: int) -> list[PlannedRow]:
+def list_bucket(task: SpreadsheetTask, first: int) -> list[PlannedRow]:
     """Return the rows of an import from the position `first` to the end of its bucket. Raises CassandraUnavailable."""
-    return [planned_row(row) for row in ROWS.read(task_id, first)]
+    return [planned_row(row) for row in find_store(task).read(task.task_id, first)]
 
 
 def list_rows(
@@ -109,23 +113,26 @@ def list_rows(
     although more follow. Raises CassandraUnavailable.
     """
     found: list[int] = []
+    store = find_store(task)
     for _bucket in range(MAX_BUCKETS_A_PAGE):
-        for row in ROWS.list_bucket_results(task.task_id, first // BUCKET_LENGTH):
-            if row.position < first or (plan and row.plan != plan):
+        for row in store.list_bucket_results(task.task_id, first // BUCKET_LENGTH):
+            # Of a row about people, what was read of the file expires before its result.
+            if row.position < first or not row.plan or (plan and row.plan != plan):
                 continue
             if (result and row.result != result) or (links and row.links != links):
                 continue
             if len(found) == PAGE_LENGTH:
-                return _get_rows(task.task_id, found), row.position
+                return _get_rows(task, found), row.position
             found.append(row.position)
         first = (first // BUCKET_LENGTH + 1) * BUCKET_LENGTH
         if first >= task.total:
-            return _get_rows(task.task_id, found), 0
-    return _get_rows(task.task_id, found), first
+            return _get_rows(task, found), 0
+    return _get_rows(task, found), first
 
 
-def _get_rows(task_id: UUID, positions: Sequence[int]) -> list[PlannedRow]:
-    reading = [ROWS.start_read(task_id, each, 1) for each in positions]
+def _get_rows(task: SpreadsheetTask, positions: Sequence[int]) -> list[PlannedRow]:
+    store = find_store(task)
+    reading = [store.start_read(task.task_id, each, 1) for each in positions]
     return [planned_row(row) for pending in reading if (row := pending.one())]
 
 

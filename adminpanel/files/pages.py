@@ -32,10 +32,14 @@ MAX_SHOWN = 12
 MAX_SHOWN_TEXT = 80
 
 
-def list_layouts(request: HttpRequest) -> list[Layout]:
-    """Return the spreadsheet layouts that the user's role may import or export."""
+def list_layouts(request: HttpRequest, *, exported: bool = False) -> list[Layout]:
+    """Return the spreadsheet layouts that the user's role may import, or only those that it may also export."""
     role = current_member(request).role
-    return [each for each in LAYOUTS.values() if is_allowed(role, each.roles)]
+    return [
+        each
+        for each in LAYOUTS.values()
+        if is_allowed(role, each.roles) and (each.lines or not exported)
+    ]
 
 
 @dataclass(frozen=True)

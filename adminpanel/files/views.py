@@ -9,11 +9,14 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
+from accounts.looks import prefetch_looks, record_look
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_filter import ProductFilterForm
+from adminpanel.code_again import confirm_by_code
 from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.pages import (
@@ -34,11 +37,15 @@ from spreadsheets.entities import PLANS, SpreadsheetTask
 from spreadsheets.files import CONTENT_TYPES, MAX_FILE_BYTES, csv_line
 from spreadsheets.layouts import LAYOUTS, Layout, example_lines
 from web.decorators import get_or_post, post_only
+from web.forms import Form
 from web.rendering import render_page
 from web.uploads import takes_files, upload_url
 
-# The module spreadsheets.layouts says which layouts each of these roles may use.
-SPREADSHEET_STAFF = ("catalogue", "warehouse")
+# The module spreadsheets.layouts says which layouts each of these roles may import, and which of them have exports.
+EXPORT_STAFF = ("catalogue", "warehouse")
+SPREADSHEET_STAFF = (*EXPORT_STAFF, "support")
+# The audit log's name for looking at an import about people.
+IMPORT_LOOK = "import_looked_at"
 
 
 @staff_required(SPREADSHEET_STAFF)
@@ -49,7 +56,8 @@ def spreadsheet_list(request: HttpRequest) -> HttpResponse:
     tasks = queries.list_tasks(current_time(), allowed)
     names = list_names({each.started_by for each in tasks})
     lines = [task_line(each, names[each.started_by]) for each in tasks]
-    return render_page(request, "adminpanel/files/spreadsheets.html", {"lines": lines})
+    context = {"lines": lines, "can_export": bool(list_layouts(request, exported=True))}
+    return render_page(request, "adminpanel/files/spreadsheets.html", context)
 
 
 @staff_required(SPREADSHEET_STAFF)
@@ -115,7 +123,14 @@ def _import_page(request: HttpRequest, form: ImportForm, status: int = 200) -> H
 @require_safe
 def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Show the progress of an import or export, and the rows of an import."""
-    task = _get_task(request, task_id)
+    return _render_task(request, _get_task(request, task_id))
+
+
+def _render_task(
+    request: HttpRequest, task: SpreadsheetTask, form: Form | None = None, status: int = 200
+) -> HttpResponse:
+    """Return an import's or export's page. `form` asks for a code."""
+    staff, now = current_member(request), current_time()
     plan, result = _chosen(request.GET, "plan", PLANS), _chosen(request.GET, "result", RESULTS)
     links = _chosen(request.GET, "links", (*LINK_LABELS,))
     chosen = {"plan": plan, "result": result, "links": links}
@@ -124,7 +139,10 @@ def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
     is_polled = "X-Refreshes-Itself" in request.headers
     is_listed = not task.is_export and bool(task.counts) and not is_polled
     rows, after = queries.list_rows(task, first, **chosen) if is_listed else ([], 0)
+    if is_listed and task.is_about_people:
+        record_look(staff, IMPORT_LOOK, str(task.task_id), prefetch_looks(staff, now), now)
     context = {
+        "form": form,
         "line": task_line(task),
         "task": task,
         "is_polled": is_polled,
@@ -137,7 +155,8 @@ def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
         "faulty": task.counts.get("faulty", 0),
     }
     part = "progress" if is_polled else ""
-    return render_page(request, "adminpanel/files/spreadsheet.html", context, part=part)
+    page = "adminpanel/files/spreadsheet.html"
+    return render_page(request, page, context, part=part, status=status)
 
 
 def _chosen(data: QueryDict, name: str, choices: tuple[str, ...]) -> str:
@@ -153,11 +172,14 @@ def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
     return task
 
 
+@sensitive_post_parameters("code")
 @staff_required(SPREADSHEET_STAFF)
 @post_only("adminpanel:spreadsheet", "task_id")
 def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Let the worker apply an import that it has checked."""
-    task = _get_task(request, task_id)
+    """Let the worker apply an import that it has checked. An import about people asks for a second-factor code."""
+    task, form = _get_task(request, task_id), Form({}, auto_id="apply-%s")
+    if task.is_about_people and not (form.is_valid() and confirm_by_code(request, form)):
+        return _render_task(request, task, form, status=422)
     if not task.is_export and operations.start_applying(task, current_time()):
         note_changes(request, {}, {"file": task.file_name, "import": describe_task(task)})
     else:
@@ -165,11 +187,11 @@ def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
     return redirect("adminpanel:spreadsheet", task_id=task_id)
 
 
-@staff_required(SPREADSHEET_STAFF, is_about_people=False)
+@staff_required(EXPORT_STAFF, is_about_people=False)
 @get_or_post
 def export_new(request: HttpRequest) -> HttpResponse:
     """Choose an export, which the worker then writes."""
-    layouts = list_layouts(request)
+    layouts = list_layouts(request, exported=True)
     data = request.POST if request.method == "POST" else request.GET
     selection = list_filter_fields(data)
     if request.method != "POST":
@@ -204,7 +226,7 @@ def _export_page(
     return render_page(request, "adminpanel/files/export_new.html", context, status=status)
 
 
-@staff_required(SPREADSHEET_STAFF)
+@staff_required(EXPORT_STAFF)
 @require_safe
 def export_file(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Send the file of a finished export."""

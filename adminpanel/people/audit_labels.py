@@ -92,6 +92,7 @@ ACTS = {
     "customer_looked_at": gettext_lazy("Viewed a customer"),
     "order_looked_at": gettext_lazy("Viewed an order"),
     "draft_looked_at": gettext_lazy("Viewed a draft order"),
+    "import_looked_at": gettext_lazy("Viewed an import about customers"),
     "conversation_looked_at": gettext_lazy("Viewed a conversation"),
     "blocked_senders_looked_at": gettext_lazy("Viewed blocked senders"),
     "person_searched": gettext_lazy("Searched for customers or orders"),

@@ -186,8 +186,10 @@ def _iterate_lines(
             return
         found = get_products(chosen, guard_product)
         products = (found[each] for each in chosen if each in found)
+    lines = LAYOUTS[task.layout].lines
+    assert lines
     for product in products:
-        yield from LAYOUTS[task.layout].lines(product)
+        yield from lines(product)
 
 
 def _part_name(task: SpreadsheetTask, first: int) -> str:

@@ -7,7 +7,7 @@ also writes the row's mark.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -28,7 +28,7 @@ from cassandra_db import (
 from catalogue.bulk_changes import has_mark
 from spreadsheets import entities, queries
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
-from spreadsheets.errors import FileRefused
+from spreadsheets.errors import CellRefused, FileRefused
 from spreadsheets.files import Table, open_table, unpack_workbook
 from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows, read_lines
 from spreadsheets.operations.links import has_links, note_waiting
@@ -46,6 +46,8 @@ _LETTERS_A_LINE = 500
 # The number of a row's faults that are stored. Further ones are left out.
 _MAX_FAULTS = 100
 _MAX_KEY_LENGTH = 200
+# How long after its check a file about people can be applied. Its rows expire a day later (spreadsheets.models).
+PEOPLE_APPLY_DURATION = timedelta(days=6)
 NOTE_UNPACKED = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET stored_as = :stored_as WHERE month = :month AND task_id = :task_id
@@ -85,7 +87,12 @@ def start_import(
 
 
 def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
-    """Let the worker apply an import that was read; return whether that has begun or is done. Raises CassandraUnavailable."""
+    """Let the worker apply an import that was read; return whether that has begun or is done. Raises CassandraUnavailable.
+
+    An import about people cannot begin once its rows are about to expire.
+    """
+    if task.is_about_people and (task.changed_at or now) < now - PEOPLE_APPLY_DURATION:
+        return False
 
     def is_applying(row: Row) -> bool:
         return row.state in (entities.APPLYING, entities.FINISHED)
@@ -157,7 +164,7 @@ def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
 def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
     """Store the plans of these rows. If this is interrupted, all of them are stored or none."""
     planned = layout.plan(rows, task.task_id, current_time())
-    queries.ROWS.insert(
+    queries.find_store(task).insert(
         task.task_id,
         {
             each.position: {
@@ -180,7 +187,7 @@ def _end_reading(
     task: SpreadsheetTask, state: str, total: int, encoding: str, problem: str
 ) -> None:
     whole = replace(task, total=total)
-    rows = queries.ROWS.iterate_results(whole.rows) if not problem else ()
+    rows = queries.find_store(task).iterate_results(whole.rows) if not problem else ()
     counts = Counter(row.plan for row in rows)
     apply_batch(
         NOTE_READ.bind(
@@ -208,7 +215,7 @@ def mark_of(task_id: UUID, position: int) -> UUID:
 
 def apply_on(task: SpreadsheetTask, most: int) -> int:
     """Apply about `most` further rows. After the last row, count the rows of each result. Return how many rows were tried."""
-    done, tried = queries.ROWS.run(
+    done, tried = queries.find_store(task).run(
         task.rows,
         task.handled,
         most,
@@ -221,9 +228,14 @@ def apply_on(task: SpreadsheetTask, most: int) -> int:
 
 
 def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
-    row = queries.planned_row(stored)
+    row, store = queries.planned_row(stored), queries.find_store(task)
     mark = mark_of(task.task_id, row.position)
-    if task.layout == "stock":
+    if apply := LAYOUTS[task.layout].apply:
+        try:
+            result, reason = apply(task, row, mark)
+        except CellRefused as refused:
+            result, reason = "refused", str(refused)
+    elif task.layout == "stock":
         reason = _("Import of %(name)s") % {"name": task.file_name}
         result, reason = apply_count(row, str(task.started_by), reason, mark)
     else:
@@ -231,9 +243,9 @@ def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
     if result == "done":
         if has_links(row):
             note_waiting(stored)
-        queries.ROWS.note_done(task.task_id, row.position, stored.label)
+        store.note_done(task.task_id, row.position, stored.label)
     else:
-        queries.ROWS.note_result(stored, result, stored.label, reason)
+        store.note_result(stored, result, stored.label, reason)
 
 
 def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
@@ -246,7 +258,7 @@ def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
 
 def _finish(task: SpreadsheetTask) -> None:
     """Count the results and finish the import. If another worker left a row without a result, go back to that row."""
-    results, waiting = queries.ROWS.count_results(task.rows)
+    results, waiting = queries.find_store(task).count_results(task.rows)
     if waiting is not None:
         note_handled(task, waiting, task.total)
         return

@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -20,7 +22,7 @@ from pricing.delivery import get_default_country
 from reviews.operations import stop_requests
 from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
 from spreadsheets.row_forms import CellField, Decision, RowForm, Values, plan_forms, read_forms
-from spreadsheets.typed_values import format_moment, parse_moment, parse_yes_no, split_values
+from spreadsheets.typed_values import parse_moment, parse_yes_no, split_values
 
 _LOCATED = ("street", "postal_code", "city")
 
@@ -156,6 +158,6 @@ def _write_note(values: Values) -> str:
         words = (
             _("Marketing emails: agreed") if values["consent"] else _("Marketing emails: refused")
         )
-        since = format_moment(values["consent_at"])
-        parts.append(f"{words} ({since})" if since else words)
+        since = values["consent_at"]
+        parts.append(f"{words} ({date_format(localtime(since), 'j F Y')})" if since else words)
     return "\n".join(parts)

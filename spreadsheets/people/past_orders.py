@@ -56,6 +56,7 @@ class PastOrderForm(RowForm):
     }
     shop = _line(gettext_lazy("The former shop’s name, if there were several."))
     number = SingleLineField(
+        label=gettext_lazy("order number"),
         max_length=60,
         help_text=gettext_lazy(
             "The order’s number, on every line of the order. Values of the whole order are needed in its first line only."

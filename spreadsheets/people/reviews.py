@@ -53,6 +53,7 @@ class ImportedReviewForm(RowForm):
     stars = CellField(
         lambda text: int(parse_choice(text.removesuffix(".0"), tuple(map(str, STARS)))),
         required=True,
+        label=gettext_lazy("number of stars"),
         help_text=gettext_lazy("From 1 to 5."),
     )
     title = SingleLineField(max_length=MAX_TITLE, required=False)
@@ -62,7 +63,11 @@ class ImportedReviewForm(RowForm):
     )
     email = email_field()
     written_at = CellField(
-        parse_moment, required=True, most=40, help_text=gettext_lazy("When it was written.")
+        parse_moment,
+        required=True,
+        most=40,
+        label=gettext_lazy("day"),
+        help_text=gettext_lazy("When it was written."),
     )
 
     def __init__(self, cells: dict[str, str]) -> None:

@@ -68,7 +68,7 @@ def rows_of(task: SpreadsheetTask) -> list[PlannedRow]:
     return [
         row
         for first in range(0, task.total, queries.BUCKET_LENGTH)
-        for row in queries.list_bucket(task.task_id, first)
+        for row in queries.list_bucket(task, first)
     ]
 
 
