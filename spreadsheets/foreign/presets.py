@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext_lazy
 
 from spreadsheets.files import normalize_name
-from spreadsheets.foreign import google, magento, prestashop
+from spreadsheets.foreign import google, magento, prestashop, shopify, woocommerce
 from spreadsheets.foreign.entities import AUTOMATIC, SKIPPED, Convert
 from spreadsheets.foreign.mapping import convert, list_targets
 from web.types import StrOrPromise
@@ -34,6 +34,31 @@ class Preset:
 PRESETS: Mapping[str, Preset] = {
     each.name: each
     for each in (
+        *(
+            Preset(name, "Shopify", marks, shopify.TARGETS, shopify.convert)
+            for name, marks in shopify.MARKS.items()
+        ),
+        *(
+            Preset(
+                name, "Shopify", marks, shopify.STOCK_TARGETS, shopify.convert_stock, layout="stock"
+            )
+            for name, marks in shopify.STOCK_MARKS.items()
+        ),
+        Preset(
+            "woocommerce",
+            "WooCommerce",
+            woocommerce.MARKS,
+            woocommerce.TARGETS,
+            woocommerce.convert,
+        ),
+        Preset(
+            "woocommerce-stock",
+            "WooCommerce",
+            woocommerce.STOCK_MARKS,
+            woocommerce.STOCK_TARGETS,
+            woocommerce.convert_stock,
+            layout="stock",
+        ),
         Preset(
             "magento",
             "Magento",

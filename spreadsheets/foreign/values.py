@@ -26,7 +26,7 @@ from web.text import clean_text
 
 _SPACES = re.compile(r"[\s'’]")
 _PLAIN = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,12})?", re.ASCII)
-_MEASURE = re.compile(r"(-?[0-9][0-9.,]*)\s*([a-z\"]*)\.?", re.ASCII)
+_MEASURE = re.compile(r"(-?[0-9.,]{1,20})\s*([a-z\"]*)\.?", re.ASCII)
 _UNIT_OF_COLUMN = re.compile(r"\(([a-z]+)\)\s*$")
 _NEXT_ADDRESS = re.compile(r"[\s,|]+(?=https?://)")
 _PATH = re.compile(r"\s*>\s*")
@@ -35,6 +35,7 @@ _SEPARATORS = {"tags": ", ", "pictures": "\n", "old_addresses": "\n"}
 # These have a value in each of our products and variants. An empty cell of another shop says nothing.
 _NEVER_EMPTY = ("name", "category", "status", "featured", "tax_class", "price", "sold")
 _GRAMS = {"g": "1", "kg": "1000", "lb": "453.59237", "lbs": "453.59237", "oz": "28.349523125"}
+_GRAMS["grams"] = "1"
 _MILLIMETRES = {"mm": "1", "cm": "10", "m": "1000", "in": "25.4", "inch": "25.4", '"': "25.4"}
 # As of American shops; ISO's comes first.
 _DATE_FORMATS = (
