@@ -702,6 +702,7 @@ URLS_WITHOUT_PAGE = {
     "sitemap": "for robots",
     "sitemap_part": "for robots",
     "robots": "for robots",
+    **dict.fromkeys(("llms", "feed"), "for machines"),
     "favicon": "a redirect to the icon",
     "healthz": "for machines",
     "readyz": "for machines",

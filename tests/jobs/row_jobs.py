@@ -493,6 +493,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("search index", RowJob("catalogue.search_index.make_document", make_new_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
     ("search index", RowJob("catalogue.search_index.make_document", make_changed_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
     ("sitemap", RowJob("storefront.sitemap.find_last_change", make_products, returns=NOW)),
+    ("product feeds", RowJob("storefront.feeds.list_items", make_products, returns=[])),
     ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_products, lambda _, product, now: product, returns=False)),
     ("suggestions", RowJob("catalogue.operations.suggestions.prefix_rank", make_products, lambda product, _: product, returns=0)),
     ("related products", RowJob("catalogue.operations.related._write_related", lambda patch: [each.product_id for each in make_products(patch)], lambda product_id, _: product_id)),

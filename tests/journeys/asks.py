@@ -423,6 +423,7 @@ OPEN_TO_ALL = {
     "share_image": "a drawing, whose address the shop has signed",
     "shop_share_image": "the shop's own drawing",
     "sitemap_part": "the shop window's list",
+    "feed": "the shop window's list",
     "mail:message": "the demo shop's mail reader, which a shop does not have",
     "mail:html": "the same",
     "mail:answer": "the same",
