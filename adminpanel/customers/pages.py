@@ -19,10 +19,13 @@ from conversations.entities import ListedTopic
 from conversations.guests import guest_ids
 from conversations.queries import BY_CUSTOMER
 from mail import fates
+from mail.addresses import email_key
 from mail.queries import list_recipient_mails
 from orders import queries
 from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
+from past_orders.entities import EMAIL
+from past_orders.queries import prefetch_newest, prefetch_order_ids
 from web.types import StrOrPromise
 
 CUSTOMER_STAFF = ("support",)
@@ -54,6 +57,7 @@ class CustomerPage:
     notes: Sequence[CustomerNote]
     mails: Sequence[SentMail]
     conversations: Sequence[ListedTopic]  # also those from before the account, by its address
+    has_past_orders: bool
 
 
 def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> CustomerPage | None:
@@ -63,7 +67,7 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
     """
     profile, stats = prefetch_profile(user_id), queries.prefetch_user_stats(user_id)
     notes = prefetch_customer_notes(user_id)
-    years = queries.prefetch_order_years(user_id)
+    years, own_past = queries.prefetch_order_years(user_id), prefetch_newest(user_id)
     shown_years = [year] if year else [now.year, now.year - 1]
     orders = [queries.prefetch_orders_of_year(user_id, each) for each in shown_years]
     row = profile.one()
@@ -72,6 +76,7 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
     customer = user_from_row(row)
     customer_ids = [user_id, *(guest_ids(customer.email) if customer.verified_at else ())]
     conversations = [BY_CUSTOMER.start(customer_id=each) for each in customer_ids]
+    past = prefetch_order_ids(EMAIL, email_key(customer.email), 1)
     return CustomerPage(
         customer,
         queries.stats_from_rows(stats.rows()),
@@ -86,6 +91,7 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
             for pending in conversations
             for row in pending.rows()
         ],
+        bool(own_past.rows() or past.rows()),
     )
 
 

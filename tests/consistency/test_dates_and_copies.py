@@ -58,6 +58,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
     "daily_sales_by_dimension": "I52",
     **dict.fromkeys(("book_entries", "book_sums", "open_invoices"), "I53"),
+    "past_orders_by_term": "I54",
     "users_by_email": "I8",
     **dict.fromkeys(("user_stats", "customers_by_last_order"), "I35"),
     **dict.fromkeys(
@@ -134,6 +135,7 @@ NO_COPIES = {
     # Counted anew each night from all products; what was in stock last night nothing knows today.
     *("stock_values", "products_needing_attention"),
     "sensor_quarters",  # what each process has seen: a lowest and a highest that nothing else keeps apart
+    *("past_orders", "people_rows"),
     *("late_book_entries", "book_months", "pending_book_days_by_minute"),
     "book_differences",  # compared anew each night, with the time of the comparison
     *("redirects", "missing_addresses"),
