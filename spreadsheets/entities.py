@@ -9,7 +9,7 @@ from uuid import UUID
 from jobs.change_rows import RowsOfChange
 from jobs.months import month_of
 
-READING, REFUSED, READ = "reading", "refused", "read"
+READING, ASKING, REFUSED, READ = "reading", "asking", "refused", "read"
 APPLYING, FINISHED = "applying", "finished"
 WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
 # The possible plans of a row of an import.
@@ -22,8 +22,9 @@ PEOPLE = ("customers", "past-orders", "reviews")
 class SpreadsheetTask:
     """An import or export, which the worker does as a task.
 
-    The states of an import are `reading`, `read` or `refused`, `applying`, `finished`. The states of an export are `writing`,
-    `written`, and `expired` after an hour. After reading, `counts` has the number of rows by plan; at the end, `results` has
+    The states of an import are `reading`, `read` or `refused`, `applying`, `finished`. A file with columns that we do not know
+    waits for staff as `asking`, and is then converted. The states of an export are `writing`, `written`, and `expired` after an
+    hour. After reading, `counts` has the number of rows by plan; at the end, `results` has
     the number by result.
     """
 
@@ -43,6 +44,12 @@ class SpreadsheetTask:
     results: Mapping[str, int] = field(default_factory=dict, hash=False)
     changed_at: datetime | None = None
     failures: int = 0
+    # Of a file of another shop: what staff are asked, or have answered (spreadsheets.foreign.questions); and once it is
+    # converted, its preset or "other", and how often something was noticed, by kind.
+    question: str = ""
+    source: str = ""
+    notes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    faulty_as: str = ""  # the name in the storage of the file with the faulty rows
 
     @property
     def key(self) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """Import and export files. The worker does the work in parts, which may be interrupted and repeated (decision 042)."""
 
+from spreadsheets.operations.conversions import answer_question
 from spreadsheets.operations.exports import (
     EXPORT_SECONDS,
     delete_export,

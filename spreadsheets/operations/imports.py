@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import IO, Any
 from uuid import UUID, uuid4
 
 from django.core.files.base import File
@@ -30,9 +30,13 @@ from spreadsheets import entities, queries
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
 from spreadsheets.errors import CellRefused, FileRefused
 from spreadsheets.files import Table, open_table, unpack_workbook
-from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows, read_lines
+from spreadsheets.foreign.feeds import is_feed, open_feed
+from spreadsheets.foreign.groups import read_converted
+from spreadsheets.layouts import LAYOUTS, Layout, is_foreign, iterate_rows, read_lines
+from spreadsheets.operations.conversions import convert_or_ask
+from spreadsheets.operations.faulty_rows import save_faulty_rows
 from spreadsheets.operations.links import has_links, note_waiting
-from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored
+from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored, reopen
 from spreadsheets.operations.tasks import note_handled, start_task
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
@@ -56,7 +60,7 @@ NOTE_UNPACKED = conditional_write(
 NOTE_READ = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, total = :total, counts = :counts,
-       encoding = :encoding, problem = :problem WHERE month = :month AND task_id = :task_id IF state = :state""",
+       encoding = :encoding, problem = :problem, faulty_as = :faulty_as WHERE month = :month AND task_id = :task_id IF state = :state""",
 )
 NOTE_STATE = conditional_write(
     "Q1",
@@ -109,29 +113,46 @@ def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
 
 def read_on(task: SpreadsheetTask, most: int) -> int:
     """Plan about `most` further rows of a file. After the last row, count the rows of each plan. Return the number of planned rows."""
-    layout, done, encoding = LAYOUTS[task.layout], task.handled, ""
+    layout, done, encoding, faulty_as = LAYOUTS[task.layout], task.handled, task.encoding, ""
     try:
         with open_stored(task.stored_as) as file:
-            table = open_table(file, layout.head)
-            if table.is_workbook:
-                _unpack(task, table)
-                return 1
-            encoding = table.encoding
-            rows = islice(iterate_rows(layout, read_lines(layout, table)), done, None)
+            if task.source:
+                lines = read_converted(file)
+            else:
+                table = open_feed(file) if is_feed(file) else open_table(file, layout.head)
+                if table.is_workbook:
+                    _unpack(task, table)
+                    return 1
+                if is_foreign(layout, table.head):
+                    convert_or_ask(task, layout, file, table)
+                    return 1
+                encoding, lines = table.encoding, read_lines(layout, table)
+            rows = islice(iterate_rows(layout, lines), done, None)
             chunks = _divide(rows)
             while done - task.handled < most and (chunk := next(chunks, [])):
                 plan_rows(task, layout, chunk)
                 done += len(chunk)
             is_over = next(rows, None) is None
+            if is_over and not task.is_about_people:
+                faulty_as = save_faulty_rows(task, layout, _iterate_again(task, layout, file), done)
     except FileRefused as refused:
         _end_reading(task, entities.REFUSED, done, encoding, str(refused))
         return done - task.handled
     if is_over:
         problem = "" if done else _("The file has no lines below the column names.")
-        _end_reading(task, entities.READ if done else entities.REFUSED, done, encoding, problem)
+        state = entities.READ if done else entities.REFUSED
+        _end_reading(task, state, done, encoding, problem, faulty_as)
     else:
         note_handled(task, done, total=done)
     return done - task.handled
+
+
+def _iterate_again(task: SpreadsheetTask, layout: Layout, file: IO[bytes]) -> Iterator[FileRow]:
+    """Yield the rows of a file that was read to its end. Raises FileRefused."""
+    copy = reopen(file)
+    if task.source:
+        return iterate_rows(layout, read_converted(copy))
+    return iterate_rows(layout, read_lines(layout, open_table(copy, layout.head)))
 
 
 def _unpack(task: SpreadsheetTask, table: Table) -> None:
@@ -184,7 +205,7 @@ def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) ->
 
 
 def _end_reading(
-    task: SpreadsheetTask, state: str, total: int, encoding: str, problem: str
+    task: SpreadsheetTask, state: str, total: int, encoding: str, problem: str, faulty_as: str = ""
 ) -> None:
     whole = replace(task, total=total)
     rows = queries.find_store(task).iterate_results(whole.rows) if not problem else ()
@@ -199,6 +220,7 @@ def _end_reading(
             counts=dict(counts),
             encoding=encoding or None,
             problem=problem or None,
+            faulty_as=faulty_as or None,
             now=current_time(),
         ),
         queries.UNFINISHED.bind_remove(task.task_id),
