@@ -130,7 +130,7 @@ def test_x533_units_are_taken_from_products_or_from_inventory() -> None:
     assert notes == {"not_counted": 1, "below_zero": 1}
 
 
-def test_s117_hostile_lines_are_lines_with_faults_at_most() -> None:
+def test_x533_hostile_lines_are_lines_with_faults_at_most() -> None:
     long, many = "x" * 60_000, [["h", "", "", "", f"v{n}", "1"] for n in range(900)]
     cases = {
         "nothing but a handle": [["h", "", "", "", "", ""]],

@@ -131,7 +131,7 @@ def test_x535_units_are_taken_where_they_are_counted() -> None:
     assert (notes["not_counted"], notes["below_zero"]) == (6, 1)
 
 
-def test_s117_hostile_lines_are_lines_with_faults_at_most() -> None:
+def test_x535_hostile_lines_are_lines_with_faults_at_most() -> None:
     size = {"Attribute 1 name": "Size"}
     values = ", ".join(map(str, range(201)))
     lines = convert_lines(

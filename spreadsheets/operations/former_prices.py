@@ -1,0 +1,77 @@
+"""The former prices of another shop's file, as far as the law allows them here (Directive 98/6/EC, Article 6a).
+
+A former price is the lowest one of 30 days in this shop. So a new variant has none yet, whatever the other shop has crossed out.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from itertools import islice
+
+from django.conf import settings
+from moneyed import Money
+
+from catalogue.operations import list_asked_prices
+from catalogue.prices import PricePoint, compute_reference_price
+from catalogue.queries import prefetch_product_at_quorum, prefetch_variant_by_sku
+from catalogue.rules import is_sku, normalize_sku
+from spreadsheets.foreign.entities import ConvertedLine
+from spreadsheets.foreign.values import is_plain
+from spreadsheets.typed_values import format_price
+
+# How many lines are looked up together.
+_CHUNK = 100
+
+
+def keep_former_prices(
+    lines: Iterable[ConvertedLine], notes: Counter[str], now: datetime
+) -> Iterator[ConvertedLine]:
+    """Yield the lines with the highest former prices that are allowed. Those that are not are left out and counted.
+
+    Raises CassandraUnavailable.
+    """
+    rest = iter(lines)
+    while chunk := list(islice(rest, _CHUNK)):
+        known = _read_prices(chunk, now)
+        for line in chunk:
+            typed = line.cells.get("compare_at", "")
+            price = line.cells.get("price", "")
+            if not is_plain(typed) or not is_plain(price):
+                yield line
+                continue
+            asked = known.get(normalize_sku(line.cells.get("sku", "")), ())
+            kept = _find_allowed(asked, Decimal(price), Decimal(typed), now)
+            notes["former_prices"] += not kept
+            yield line.with_cells({"compare_at": kept})
+
+
+def _find_allowed(
+    asked: Sequence[PricePoint], price: Decimal, former: Decimal, now: datetime
+) -> str:
+    """Return the former price or the highest one below it that is allowed; "" if none is. `asked` are the prices until now."""
+    reduced = PricePoint(now, Money(price, settings.CURRENCY))
+    reference = compute_reference_price(asked, reduced)
+    allowed = min(reference, Money(former, settings.CURRENCY)) if reference else reduced.price
+    return format_price(allowed) if allowed > reduced.price else ""
+
+
+def _read_prices(
+    lines: Sequence[ConvertedLine], now: datetime
+) -> Mapping[str, Sequence[PricePoint]]:
+    """Return the prices that were asked until now for the lines' variants that exist, by SKU."""
+    typed = {
+        normalize_sku(each.cells.get("sku", "")) for each in lines if "compare_at" in each.cells
+    }
+    reading = {each: prefetch_variant_by_sku(each) for each in typed if is_sku(each)}
+    variants = {sku: row for sku, pending in reading.items() if (row := pending.one())}
+    products = {
+        each: prefetch_product_at_quorum(each)
+        for each in {row.product_id for row in variants.values()}
+    }
+    asked = {}
+    for product_id, pending in products.items():
+        rows = pending.rows()
+        ids = [row.variant_id for row in variants.values() if row.product_id == product_id]
+        asked |= list_asked_prices(ids, rows, now)
+    return {sku: asked[row.variant_id] for sku, row in variants.items()}
