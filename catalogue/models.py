@@ -147,7 +147,7 @@ class Redirect(Model):
     """Q31: where the path of a page in a former shop leads, as staff entered it. In shards, so that staff can list them by path.
 
     Products have old addresses of their own (ProductIdBySlug).
-    Bound: 4,000 redirects a shard (catalogue.operations.redirects), some 150 bytes each.
+    Bound: 4,000 redirects a shard (catalogue.operations.redirects) and those of the last file, some 150 bytes each.
     Writer: catalogue.operations.redirects.
     """
 

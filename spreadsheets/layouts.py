@@ -24,6 +24,7 @@ from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.links import Links, link_columns, picture_column
 from spreadsheets.people import customers, past_orders, reviews
 from spreadsheets.products import plan_prices, plan_products, price_lines, product_lines
+from spreadsheets.redirects import RedirectForm, apply_redirect, plan_redirects, redirect_key
 from spreadsheets.row_forms import RowForm
 from spreadsheets.stock import plan_stock, stock_lines
 from spreadsheets.vouchers import VoucherForm, apply_voucher, plan_vouchers, voucher_key
@@ -203,6 +204,16 @@ LAYOUTS = {
             voucher_key,
             plan_vouchers,
             apply=apply_voucher,
+        ),
+        Layout(
+            "redirects",
+            gettext_lazy("Redirects"),
+            ("catalogue",),
+            _form_help(RedirectForm),
+            ("old_address", "new_address"),
+            redirect_key,
+            plan_redirects,
+            apply=apply_redirect,
         ),
     )
 }

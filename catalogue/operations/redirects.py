@@ -81,11 +81,10 @@ def _has_page(address: str) -> bool:
     return True
 
 
-def check_room(path: str) -> None:
-    """Raise RedirectRefused if the shop has no room for another redirect. Also raises CassandraUnavailable."""
+def is_full(path: str) -> bool:
+    """Return whether the shop has no room for the redirect of another path. Raises CassandraUnavailable."""
     rows = REDIRECTS.all(shard=_shard(path), after="", most=MAX_IN_SHARD)
-    if len(rows) >= MAX_IN_SHARD:
-        raise RedirectRefused(_("There are too many redirects. Remove some first."), "old_address")
+    return len(rows) >= MAX_IN_SHARD
 
 
 def save_redirect(redirect: Redirect, now: datetime) -> None:

@@ -8,14 +8,13 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
 from accounts.roles import CATALOGUE_STAFF
-from adminpanel.catalogue.redirect_forms import MAX_ADDRESS_LENGTH, RedirectForm
 from cassandra_db import current_time
 from catalogue.missing_addresses import list_missing
 from catalogue.old_addresses import normalize_path
 from catalogue.operations import redirects as operations
+from spreadsheets.redirects import TOO_MANY, RedirectForm
 from web.decorators import post_only
 from web.rendering import render_page
-from web.text import clean_text
 
 PAGE_LENGTH = 50
 MAX_MISSING = 25
@@ -25,7 +24,7 @@ MAX_MISSING = 25
 @require_safe
 def redirect_list(request: HttpRequest) -> HttpResponse:
     """List the redirects by path, and the addresses that were not found. A form adds one; the address may name its old address."""
-    old = clean_text(request.GET.get("old", ""))[:MAX_ADDRESS_LENGTH]
+    old = normalize_path(request.GET.get("old", ""))
     return _render_list(request, RedirectForm(initial={"old_address": old}))
 
 
@@ -51,6 +50,9 @@ def save_redirect(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _render_list(request, form, 422)
     made, former = form.cleaned_data["redirect"], form.cleaned_data["former"]
+    if former is None and operations.is_full(made.path):
+        form.add_error("old_address", str(TOO_MANY))
+        return _render_list(request, form, 422)
     operations.save_redirect(made, current_time())
     before = former.target if former else ""
     note_changes(request, {made.path: before}, {made.path: made.target})
