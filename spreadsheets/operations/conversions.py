@@ -45,6 +45,7 @@ from spreadsheets.foreign.questions import (
     unpack_question,
 )
 from spreadsheets.layouts import Layout
+from spreadsheets.operations.former_prices import keep_former_prices
 from spreadsheets.operations.stored_files import INCOMING, file_of, reopen
 
 # Q30: what became of the columns of an earlier file with this header.
@@ -104,10 +105,13 @@ def convert_or_ask(task: SpreadsheetTask, layout: Layout, file: IO[bytes], table
     question, notes = unpack_question(task.question), Counter[str]()
     finder = CategoryFinder(question.categories)
     finder.create(task.task_id)
-    lines = map(finder.resolve, _convert(layout, question, foreign, notes))
+    lines: Iterator[ConvertedLine] = map(
+        finder.resolve, _convert(layout, question, foreign, notes)
+    )
     with TemporaryFile() as scratch:
-        grouped = group_lines(lines, scratch) if layout.name == "products" else lines
-        converted = file_of(map(pack_line, grouped))
+        if layout.name == "products":
+            lines = keep_former_prices(group_lines(lines, scratch), notes, current_time())
+        converted = file_of(map(pack_line, lines))
     if finder.unknown:
         _ask(task, replace(question, unknown=tuple(finder.unknown)))
         return
