@@ -105,9 +105,7 @@ def convert_or_ask(task: SpreadsheetTask, layout: Layout, file: IO[bytes], table
     question, notes = unpack_question(task.question), Counter[str]()
     finder = CategoryFinder(question.categories)
     finder.create(task.task_id)
-    lines: Iterator[ConvertedLine] = map(
-        finder.resolve, _convert(layout, question, foreign, notes)
-    )
+    lines: Iterator[ConvertedLine] = map(finder.resolve, _convert(layout, question, foreign, notes))
     with TemporaryFile() as scratch:
         if layout.name == "products":
             lines = keep_former_prices(group_lines(lines, scratch), notes, current_time())
