@@ -116,20 +116,23 @@ class Links:
         return any(is_address(each.picture) for each in (*product.pictures, *product.variants))
 
     def settle(self, product: Product, base: Product) -> Product:
-        """Return the product without placeholders. While one of its pictures is not there, it keeps those of `base`, too."""
+        """Return the product without placeholders, and with the pictures that its variants show.
+
+        While one of its pictures is not there, it keeps those of `base`, too.
+        """
+        present = {each.picture: each for each in base.pictures}
         pictures = {each.picture: each for each in product.pictures if not is_address(each.picture)}
         if self._lacks_pictures(product):
-            kept = (each for each in base.pictures if each.picture not in pictures)
-            pictures |= {each.picture: each for each in list(kept)[: MAX_PICTURES - len(pictures)]}
+            kept = [each for each in present if each not in pictures]
+            pictures |= {each: present[each] for each in kept[: MAX_PICTURES - len(pictures)]}
         variants = []
         for variant in product.variants:
             picture = variant.picture
             if is_address(picture):
-                present = base.get_variant(variant.variant_id)
-                picture = present.picture if present else ""
-                picture = picture if picture in pictures or is_drawing(picture) else ""
-            elif parse_photo(picture):
-                pictures.setdefault(picture, ProductPicture(picture, ""))
+                before = base.get_variant(variant.variant_id)
+                picture = before.picture if before else ""
+            if parse_photo(picture):
+                pictures.setdefault(picture, present.get(picture) or ProductPicture(picture, ""))
             variants.append(replace(variant, picture=picture))
         return replace(
             product,
@@ -210,7 +213,7 @@ def link_columns(links: Links) -> tuple[Column[Product], ...]:
             found.setdefault(picture, ProductPicture(picture, alt or alts.get(picture, "")))
         if len(found) > MAX_PICTURES:
             raise CellRefused(_("A product can have %(most)d pictures.") % {"most": MAX_PICTURES})
-        return it.with_pictures(tuple(found.values()))
+        return replace(it, pictures=tuple(found.values()))
 
     def write_related(it: Product, text: str) -> Product:
         ids = dict.fromkeys(_parse_slug(links, each, it) for each in split_values(text))

@@ -306,9 +306,13 @@ class _Plan:
     def _finish(self, draft: _Draft) -> PlannedRow:
         """Check the product by the rules for saving, and return the plan."""
         row, before = self.row, self.before
+        base = order_options(before) if before else draft.product
+        settled = with_options_in_order(self.links.settle(draft.product, base))
+        if settled == base and before and not self.links.is_waiting(draft.product):
+            # Another way to name the same pictures.
+            self.changes = []
         if self.changes:
-            settled = self.links.settle(draft.product, before or draft.product)
-            self.faults += self._list_save_faults(with_options_in_order(settled))
+            self.faults += self._list_save_faults(settled)
         plan = "faulty"
         if not self.faults:
             plan = "unchanged" if not self.changes else "changed" if before else "new"

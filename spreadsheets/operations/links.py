@@ -233,7 +233,8 @@ def _list_faults(
 def put_links(changes: Iterable[Change], links: Links, product: Product) -> Product:
     """Return the product with what these changes name. What staff have put there since stays; the same product if nothing changes."""
     after = product
-    for change in changes:
+    # The variants first: a picture that no variant shows any more can go.
+    for change in sorted(changes, key=lambda each: each.column == PICTURES):
         if change.column == PICTURES:
             after = _put_pictures(after, change, links)
         elif change.column == PICTURE:
@@ -250,24 +251,25 @@ def put_links(changes: Iterable[Change], links: Links, product: Product) -> Prod
 def _put_pictures(product: Product, change: Change, links: Links) -> Product:
     """Return the product with the pictures of a cell that are there, before its others.
 
-    Once all of them are there, the pictures that the cell had before are removed.
+    Once all of them are there, the pictures that the cell had before are removed, unless a variant shows them.
     """
-    present = {each.picture: each for each in product.pictures}
     named = [(links.find_picture(url), alt) for url, alt in split_pictures(change.after)]
+    alts = {each.picture: each.alt for each in product.pictures}
     listed = {
-        picture: present.get(picture) or ProductPicture(picture, alt)
+        picture: ProductPicture(picture, alts.get(picture) or alt)
         for picture, alt in named
         if not is_address(picture)
     }
     is_whole = not any(is_address(picture) for picture, _alt in named)
     gone = {url for url, _alt in split_pictures(change.before or "")} if is_whole else set()
+    shown = {each.picture for each in product.variants}
     others = [
         each
         for each in product.pictures
-        if each.picture not in listed and address_of(each.picture) not in gone
+        if each.picture not in listed
+        and (each.picture in shown or address_of(each.picture) not in gone)
     ]
-    pictures = (*listed.values(), *others[: MAX_PICTURES - len(listed)])
-    return product if pictures == product.pictures else product.with_pictures(pictures)
+    return replace(product, pictures=(*listed.values(), *others[: MAX_PICTURES - len(listed)]))
 
 
 def _put_variant_picture(product: Product, change: Change, links: Links) -> Product:

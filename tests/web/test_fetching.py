@@ -193,7 +193,7 @@ def test_s118_the_certificate_has_to_be_that_of_the_name(
         assert host.asked == ["/a.jpg"]
 
 
-def test_s119_hosts_of_a_test_are_refused_when_a_shop_is_deployed() -> None:
+def test_s118_hosts_of_a_test_are_refused_when_a_shop_is_deployed() -> None:
     def found() -> list[str]:
         checked = run_checks(include_deployment_checks=True)
         return [str(each.id) for each in checked if each.id == "cassandra_db.E010"]
