@@ -32,7 +32,7 @@ BOUNDS = {
     "board": (20, 3),
     "brand": (28, 4),  # the names of those who saved the last twenty
     "bulk_changes": (58, 4),  # the names of those who started each of the fifty
-    "customer": (12, 4),
+    "customer": (14, 4),
     "customers": (50, 5),  # the people of 25 rows and of ten looks, and a month's four partitions
     "front_page_rows": (10, 4),
     "home": (9, 3),  # one round of its own

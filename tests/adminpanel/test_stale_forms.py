@@ -403,7 +403,7 @@ NOTHING_TO_OVERWRITE = {
     "it names the version that does not go live": "text_page_take_back",
     "it says what the page is to be": "text_page_offline",
     "what it ends stays ended, whoever does it first": "person_sessions_end person_factor_reset promotion_end",
-    "it changes nothing": "command brand_preview order_changes_preview mail_text_preview mail_text_test customer_find person_find customer_export customers_export paper_file",
+    "it changes nothing": "command brand_preview order_changes_preview mail_text_preview mail_text_test customer_find past_order_find person_find customer_export customers_export paper_file",
     "it moves by a step from where it is": "category_move front_block_move",
     "each row keeps what was changed after its version": "bulk_change_undo import_apply",
     "it names the person by the address that is typed": "customer_erase",

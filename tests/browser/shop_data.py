@@ -117,6 +117,7 @@ from tests.factories import (
     make_user,
     sign_in_staff,
 )
+from tests.past_orders.making import make_past_order
 from tests.posts.posting import publish
 from tests.posts.showing import add_comment, change, make_profile
 from web.errors import TooManyAttempts
@@ -332,6 +333,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         now,
     )
     bulk_changes.run_change(change, 1)
+    make_past_order(ann, address="Am Markt 1\n10115 Berlin")
     _review(present, ann, now)
     question = _question(present, ann, now)
     conversation, message_label = _make_conversation(ordered, ann, now)

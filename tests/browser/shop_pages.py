@@ -189,6 +189,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "withdrawn": ShopPage("orders:withdrawn", "/withdraw/received/"),
         "history": ShopPage("orders:history", "/account/orders/", "ann"),
+        "past orders": ShopPage("past_orders:list", "/account/orders/past/", "ann"),
     },
     "accounts": {
         "sign in": ShopPage("accounts:login", "/account/login/"),
@@ -305,6 +306,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:customers", "/staff/customers/?orders_from=1&spent_from=5", "admin"
         ),
         "customer": ShopPage("adminpanel:customer", "/staff/customers/{ann}/", "admin"),
+        "a customer's past orders": ShopPage(
+            "adminpanel:past_orders", "/staff/customers/past-orders/?customer={ann}", "admin"
+        ),
         "second factor": ShopPage(
             "adminpanel:second_factor", "/staff/second-factor/", "not passed"
         ),
@@ -624,7 +628,7 @@ _STAFF_ACTIONS = (
     *("paper_file", "parcel", "sent_back", "return_refund", "refund", "lines", "door"),
     *("received", "money_sent"),
     *("draft_send", "draft_order", "draft_delete"),
-    *("customer_find", "customer_note", "customer_block", "customer_unblock"),
+    *("customer_find", "past_order_find", "customer_note", "customer_block", "customer_unblock"),
     *("customer_export", "customer_erase", "customers_export"),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_end", "promotion_resume", "delivery_method_remove"),

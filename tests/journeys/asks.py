@@ -399,6 +399,7 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "checkout:review": [ask({"checkout": "{forged}", "email": "eve@example.com"})],
     "adminpanel:customer_find": [ask({"email": "{email}"})],
     "adminpanel:customers_export": [ask({"file_id": ""})],
+    "adminpanel:past_order_find": [ask({"q": "{email}"})],
     "adminpanel:person_find": [ask({"email": "{email}"})],
     "adminpanel:category_new": [ask({"name": "", "parent": "{category}"})],
     "adminpanel:category_move": [ask({"up": "{category}"})],
