@@ -15,6 +15,7 @@ from spreadsheets.operations import iterate_export
 
 STATE_LABELS = {
     entities.READING: (gettext_lazy("Being read"), "calm"),
+    entities.ASKING: (gettext_lazy("Needs columns"), "warn"),
     entities.REFUSED: (gettext_lazy("Refused"), "warn"),
     entities.READ: (gettext_lazy("Needs review"), "calm"),
     entities.APPLYING: (gettext_lazy("Being applied"), "calm"),

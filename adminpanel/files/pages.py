@@ -12,6 +12,7 @@ from accounts.roles import is_allowed
 from adminpanel.bulk_change_pages import RESULT_LABELS, RESULT_TONES
 from adminpanel.file_states import STATE_LABELS
 from spreadsheets.entities import APPLYING, FINISHED, Change, Fault, PlannedRow, SpreadsheetTask
+from spreadsheets.foreign.markdown import is_html
 from spreadsheets.layouts import LAYOUTS, Layout
 
 PLAN_LABELS = {
@@ -77,6 +78,7 @@ class RowLine:
     more_count: int
     link_label: str
     link_tone: str
+    has_html: bool  # in a description, where shoppers would see it as text
 
 
 def row_line(row: PlannedRow) -> RowLine:
@@ -89,7 +91,10 @@ def row_line(row: PlannedRow) -> RowLine:
     changes, faults = map(_shorten, row.changes[:MAX_SHOWN]), all_faults[:MAX_SHOWN]
     more = max(0, len(row.changes) - MAX_SHOWN) + max(0, len(all_faults) - MAX_SHOWN)
     link_label, link_tone = str(LINK_LABELS.get(row.links, "")), LINK_TONES.get(row.links, "")
-    return RowLine(row, str(label), tone, list(changes), faults, more, link_label, link_tone)
+    has_html = any(each.column == "description" and is_html(each.after) for each in row.changes)
+    return RowLine(
+        row, str(label), tone, list(changes), faults, more, link_label, link_tone, has_html
+    )
 
 
 def _shorten(change: Change) -> Change:

@@ -1,11 +1,13 @@
 """Pages about imports and exports of products, prices and stock."""
 
+from datetime import timedelta
 from urllib.parse import urlencode
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,6 +21,8 @@ from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.code_again import confirm_by_code
 from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
+from adminpanel.files.mapping_forms import MappingForm
+from adminpanel.files.notes import describe_notes
 from adminpanel.files.pages import (
     LINK_LABELS,
     describe_task,
@@ -30,11 +34,15 @@ from adminpanel.files.pages import (
 from adminpanel.names import list_names
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
+from catalogue.queries import get_category_tree
 from catalogue.staff_search import STAFF_DEEPEST
 from jobs.change_rows import RESULTS
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import PLANS, SpreadsheetTask
 from spreadsheets.files import CONTENT_TYPES, MAX_FILE_BYTES, csv_line
+from spreadsheets.foreign.categories import list_paths
+from spreadsheets.foreign.presets import PRESETS
+from spreadsheets.foreign.questions import hash_question, unpack_question
 from spreadsheets.layouts import LAYOUTS, Layout, example_lines
 from web.decorators import get_or_post, post_only
 from web.forms import Form
@@ -46,6 +54,9 @@ EXPORT_STAFF = ("catalogue", "warehouse")
 SPREADSHEET_STAFF = (*EXPORT_STAFF, "support")
 # The audit log's name for looking at an import about people.
 IMPORT_LOOK = "import_looked_at"
+
+# The worker deletes it a day after it was written (catalogue.jobs).
+FAULTY_FILE_DURATION = timedelta(days=1)
 
 
 @staff_required(SPREADSHEET_STAFF)
@@ -153,6 +164,8 @@ def _render_task(
         "after": after,
         "to_apply": task.counts.get("new", 0) + task.counts.get("changed", 0),
         "faulty": task.counts.get("faulty", 0),
+        "has_faulty_file": bool(task.faulty_as) and now < task.started_at + FAULTY_FILE_DURATION,
+        "notes": describe_notes(task.notes),
     }
     part = "progress" if is_polled else ""
     page = "adminpanel/files/spreadsheet.html"
@@ -170,6 +183,67 @@ def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
     task = found_or_404(queries.get_task(task_id), "import or export")
     _get_layout(request, task.layout)
     return task
+
+
+@staff_required(SPREADSHEET_STAFF, is_about_people=False)
+@get_or_post
+def import_columns(request: HttpRequest, task_id: UUID) -> HttpResponse:
+    """Ask what becomes of the columns of a file of another shop, and of its unknown categories."""
+    task = _get_task(request, task_id)
+    if task.state != entities.ASKING:
+        return _answered(request, task)
+    question, layout = unpack_question(task.question), LAYOUTS[task.layout]
+    version = hash_question(task.question)
+    if request.method != "POST":
+        form = MappingForm(layout, question, initial={"version": version})
+        return _columns_page(request, task, form)
+    form = MappingForm(layout, question, request.POST)
+    if request.POST.get("version") != version:
+        return _answered(request, task)
+    if not form.is_valid():
+        return _columns_page(request, task, form, status=422)
+    now, categories = current_time(), form.chosen_categories
+    if not operations.answer_question(task, form.targets, categories, now):
+        return _answered(request, found_or_404(queries.get_task(task_id), "import"))
+    created = ", ".join(filter(None, categories.values()))
+    note_changes(request, {}, {"file": task.file_name, "category": created})
+    return redirect("adminpanel:spreadsheet", task_id=task_id)
+
+
+def _answered(request: HttpRequest, task: SpreadsheetTask) -> HttpResponse:
+    """Return the answer to a form whose question somebody else has answered, and to a page of an old question."""
+    if request.method != "POST":
+        return redirect("adminpanel:spreadsheet", task_id=task.task_id)
+    messages.error(request, _("The columns of this file have been matched already."))
+    return _render_task(request, task, status=409)
+
+
+def _columns_page(
+    request: HttpRequest, task: SpreadsheetTask, form: MappingForm, status: int = 200
+) -> HttpResponse:
+    preset = PRESETS.get(unpack_question(task.question).preset)
+    context = {
+        "form": form,
+        "task": task,
+        "shop": preset.label if preset else "",
+        "paths": list_paths(get_category_tree()) if form.categories() else (),
+        # A file can have more columns than an unsigned form may have fields.
+        "action": upload_url(request, reverse("adminpanel:import_columns", args=[task.task_id])),
+    }
+    return render_page(request, "adminpanel/files/import_columns.html", context, status=status)
+
+
+@staff_required(SPREADSHEET_STAFF)
+@require_safe
+def faulty_rows(request: HttpRequest, task_id: UUID) -> FileResponse:
+    """Send the faulty rows of an import as a file."""
+    task = _get_task(request, task_id)
+    try:
+        file = default_storage.open(task.faulty_as or "none")
+    except FileNotFoundError as error:
+        raise Http404("no such file (any more)") from error
+    name = f"{task.layout}-errors-{task.started_at:%Y-%m-%d-%H%M}.csv"
+    return FileResponse(file, as_attachment=True, filename=name, content_type=CONTENT_TYPES["csv"])
 
 
 @sensitive_post_parameters("code")
