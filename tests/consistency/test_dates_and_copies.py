@@ -101,7 +101,7 @@ NO_COPIES = {
         "stock_transfers",
         "backorders",
     ),
-    *("picture_uploads", "waiting_uploads_by_day"),
+    *("picture_uploads", "waiting_uploads_by_day", "pending_links_by_minute", "fetched_pictures"),
     *(
         "product_changes_by_hour",
         "sales_days",

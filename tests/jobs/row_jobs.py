@@ -534,6 +534,7 @@ OTHER_JOBS = {
     "bulk changes of orders": "its rows go through the loop of “bulk changes” (jobs.change_rows)",
     "uploads": "tests/adminpanel/catalogue/test_pictures.py has one that fails",
     "spreadsheets": "tests/spreadsheets/test_imports.py has files and rows that fail",
+    "pictures by address": "tests/spreadsheets/test_links.py has a row that fails",
     "order days": "it deletes empty days by one statement each, which none of its rows can fail alone",
     "book sums": "tests/books/test_books.py has a day that fails",
     "books": "tests/books/test_orders.py has an order that fails",
