@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from heapq import heappush, heappushpop
+from heapq import heappop, heappush
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
@@ -101,9 +101,9 @@ class _Newest:
 
     def add(self, product: Product) -> None:
         if product.created_at:
-            entry = (product.created_at, product.product_id.hex, product)
-            is_full = len(self._found) == MAX_NEW_PRODUCTS
-            (heappushpop if is_full else heappush)(self._found, entry)
+            heappush(self._found, (product.created_at, product.product_id.hex, product))
+            if len(self._found) > MAX_NEW_PRODUCTS:
+                heappop(self._found)
 
     def list_products(self) -> list[Product]:
         return [product for _at, _id, product in sorted(self._found, reverse=True)]

@@ -332,6 +332,33 @@ def test_i17_a_sku_that_a_variant_had_before_is_free_again_a_day_after_the_last_
     assert find_product_id_by_slug(product.slug) == product.product_id
 
 
+def test_i14_i17_an_old_address_leads_to_its_product_alone_and_is_free_once_it_is_given_up() -> (
+    None
+):
+    kept, former = (f"/products/{uuid4().hex}" for _ in range(2))
+    product = make_product("Orrery")
+    operations.save_product(replace(product, old_addresses=kept), datetime.now(UTC))
+    only = Scope(
+        products=frozenset({product.product_id}), tables=frozenset({"product_ids_by_slug"})
+    )
+    cql("DELETE FROM product_ids_by_slug WHERE slug = %s", kept)
+    cql(
+        "INSERT INTO product_ids_by_slug (slug, product_id) VALUES (%s, %s) USING TIMESTAMP %s",
+        *(former, product.product_id),
+        in_a_day() - 3 * DAY // timedelta(microseconds=1),
+    )
+    assert [each.split(": ")[0] for each in found(only, "I14")] == [
+        f"I14 product {product.product_id}"
+    ]
+    assert repair(only, "I14").is_clean
+    assert find_product_id_by_slug(kept) == product.product_id
+    with time_machine.travel(datetime.now(UTC) + DAY + timedelta(minutes=1), tick=True):
+        assert [each.split(": ")[0] for each in found(only, "I17")] == [f"I17 the address {former}"]
+        assert repair(only, "I17").is_clean
+    assert find_product_id_by_slug(former) is None
+    assert find_product_id_by_slug(product.slug) == product.product_id
+
+
 def test_i18_a_product_that_will_come_is_scheduled() -> None:
     product = make_product("Planimeter")
     # A microsecond is none of a row's: it is not a minute later.
