@@ -23,6 +23,7 @@ _CELLS = {"td", "th"}
 _BLOCKS = {"p", "div", "section", "article", "blockquote", "pre", "figure", "figcaption", "table"}
 _BLOCKS |= {"dl", "dt", "dd", "tr", "li", *_HEADINGS, *_LISTS}
 _TAGS = {"a", "br", *_BOLD, *_ITALIC, *_CELLS, *_BLOCKS}
+_CLEANER = nh3.Cleaner(tags=_TAGS, attributes={"a": {"href"}}, link_rel=None)
 _TAG = re.compile(r"<(/?)(\w+)(?: href=\"([^\"]*)\")?>")
 _TAG_OR_BREAK = re.compile(r"(<[^<>]*>)|\r?\n")
 _LOOKS_LIKE_HTML = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>|&(?:[a-z]{2,8}|#\d{1,7});")
@@ -50,7 +51,7 @@ def html_to_markdown(text: str, *, keeps_lines: bool = False) -> str:
         return text
     if keeps_lines or not is_html(text):
         text = _TAG_OR_BREAK.sub(lambda found: found[1] or "<br>", text.strip())
-    clean = nh3.clean(text, tags=_TAGS, attributes={"a": {"href"}}, link_rel=None)
+    clean = _CLEANER.clean(text)
     writer, end = _Writer(), 0
     for tag in _TAG.finditer(clean):
         writer.add_text(clean[end : tag.start()])

@@ -35,6 +35,7 @@ _RENAMED = {
 _PLACES = (1, 2, 3)
 _OPTIONS = tuple(f"option{place}_{part}" for place in _PLACES for part in ("name", "value"))
 _NO_OPTION = "default title"
+_NO_CATEGORY = "Uncategorized"  # as WooCommerce calls it
 _IDENTIFYING = {*_OPTIONS, "handle", "url_handle", "variant_sku", "sku"}
 _DESCRIBING = {*_RENAMED, *_RENAMED.values(), "status", "type", "product_category", "gift_card"}
 _DESCRIBING |= {"image_alt_text", "unit_price_total_measure", "unit_price_total_measure_unit"}
@@ -90,6 +91,7 @@ class _Line:
     own: dict[str, str]
     product: _Product
     options: dict[str, str]
+    is_first: bool
     is_variant: bool
     sku: str
     faults: list[Fault]
@@ -124,7 +126,7 @@ def _read_lines(rows: Rows, mapping: ColumnMapping) -> Iterator[_Line]:
             number = product.numbers.setdefault(hash(tuple(values)), len(product.numbers) + 1)
             if not sku and handle:
                 sku = f"{product.slug[: MAX_SKU_LENGTH - 5]}-{number}".upper()
-        yield _Line(row, own, product, options, is_variant, sku, faults)
+        yield _Line(row, own, product, options, is_first, is_variant, sku, faults)
 
 
 def convert(rows: Rows, mapping: ColumnMapping, notes: Counter[str]) -> Iterator[ConvertedLine]:
@@ -149,8 +151,9 @@ def _describe(line: _Line) -> dict[str, str]:
     handle = own.get("url_handle", "")
     if handle and make_slug(handle) != handle.lower():
         cells["old_addresses"] = f"/products/{handle}"
-    if category := own.get("type") or own.get("product_category"):
-        cells["category"] = category
+    if line.is_first and ("type" in own or "product_category" in own):
+        # Without one, staff are asked once where such products belong.
+        cells["category"] = own.get("type") or own.get("product_category") or _NO_CATEGORY
     status = own.get("status", "").lower()
     published = own.get("published_on_online_store", "").lower()
     if status in ("", "active", "unlisted") and (status or published):

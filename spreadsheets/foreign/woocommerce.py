@@ -161,7 +161,10 @@ def _read_attributes(own: dict[str, str]) -> list[tuple[str, list[str], bool]]:
     """Return the attributes of a line: names, values, and whether they are shown. A variation has one value or none."""
     found = []
     for number in range(1, _MAX_ATTRIBUTES + 1):
-        if name := own.get(f"attribute_{number}_name"):
+        name = own.get(f"attribute_{number}_name")
+        if name is None:
+            break  # the file has no further columns of attributes
+        if name:
             is_visible = own.get(f"attribute_{number}_visible") != "0"
             found.append((name, _split(own.get(f"attribute_{number}_value(s)", "")), is_visible))
     return found

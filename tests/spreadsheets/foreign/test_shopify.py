@@ -8,7 +8,8 @@ from spreadsheets.foreign.presets import find_preset
 from tests.spreadsheets.files import csv_of
 from tests.spreadsheets.foreign.reading import FOLDER, convert_file
 
-# The samples were read on 27 November 2026. The checksums are those of the whole file, and of the names of its columns.
+# The samples were read on 27 November 2026. The checksums are those of the whole file, and of the names of its columns. The first
+# one begins with the line of Shopify's own template.
 SAMPLES = {
     "shopify.csv": (
         "https://github.com/studiovedelago-ai/stoa/blob/1c247529e5514021e29fb1ae8bd9d1f8168c4532/product_template.csv",
