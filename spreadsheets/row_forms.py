@@ -5,9 +5,12 @@ from typing import Any, ClassVar, TypeVar
 
 from django import forms
 
+from accounts.forms import SingleLineField
+from mail.forms import email_field
 from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
 from spreadsheets.errors import CellRefused
 from web.forms import Form
+from web.types import StrOrPromise
 
 # What a row does, and its label: "new", "changed" or "unchanged"; or its faults.
 Decision = tuple[str, str] | list[Fault]
@@ -46,7 +49,19 @@ class CellField(forms.CharField):
             raise forms.ValidationError(str(refused)) from refused
 
 
-def lines_field(help_text: Any, most: int) -> forms.CharField:
+def line_field(help_text: StrOrPromise = "", most: int = 100, **kwargs: Any) -> SingleLineField:
+    """Return a field for a text in one line, which may be empty unless it is `required`."""
+    return SingleLineField(max_length=most, help_text=help_text, **{"required": False, **kwargs})
+
+
+def optional_email_field() -> forms.EmailField:
+    """Return the field for an e-mail address that may be missing."""
+    field = email_field()
+    field.required = False
+    return field
+
+
+def lines_field(help_text: StrOrPromise, most: int) -> forms.CharField:
     """Return an optional field for a text with line breaks."""
     return forms.CharField(
         required=False, max_length=most, help_text=help_text, widget=forms.Textarea()

@@ -9,7 +9,6 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.forms import SingleLineField
 from cassandra_db import current_time
 from pricing.money import to_minor_units
 from promotions.errors import PromotionRefused
@@ -17,7 +16,15 @@ from promotions.operations import PromotionTerms, check_terms, create_promotion
 from promotions.queries import CODE, get_promotion
 from promotions.rules import AMOUNT, FREE_DELIVERY, MAX_CODE_LENGTH, PERCENTAGE, Promotion, code_key
 from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
-from spreadsheets.row_forms import CellField, Decision, RowForm, Values, plan_forms, read_forms
+from spreadsheets.row_forms import (
+    CellField,
+    Decision,
+    RowForm,
+    Values,
+    line_field,
+    plan_forms,
+    read_forms,
+)
 from spreadsheets.typed_values import (
     parse_amount,
     parse_choice,
@@ -47,13 +54,12 @@ class VoucherForm(RowForm):
         "uses_per_customer": "1",
         "ends_at": "2027-12-31",
     }
-    code = SingleLineField(
-        max_length=MAX_CODE_LENGTH,
-        help_text=gettext_lazy("Capital letters, spaces and dashes don’t matter."),
+    code = line_field(
+        gettext_lazy("Capital letters, spaces and dashes don’t matter."),
+        MAX_CODE_LENGTH,
+        required=True,
     )
-    title = SingleLineField(
-        max_length=80, help_text=gettext_lazy("Shoppers see this next to the discount.")
-    )
+    title = line_field(gettext_lazy("Shoppers see this next to the discount."), 80, required=True)
     kind = CellField(
         lambda text: parse_choice(text, _KINDS),
         required=True,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.addresses import FIELDS, normalize_phone
 from accounts.errors import EmailTaken, NoSuchUser
-from accounts.forms import AddressFields, SingleLineField
+from accounts.forms import AddressFields
 from accounts.operations import MAX_ADDRESSES, add_customer_note
 from accounts.operations.customer_imports import ImportedCustomer, import_customer, invite_customer
 from accounts.queries import email_key, prefetch_user_by_email, user_with_email
@@ -21,14 +21,18 @@ from mail.forms import email_field
 from pricing.delivery import get_default_country
 from reviews.operations import stop_requests
 from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
-from spreadsheets.row_forms import CellField, Decision, RowForm, Values, plan_forms, read_forms
+from spreadsheets.row_forms import (
+    CellField,
+    Decision,
+    RowForm,
+    Values,
+    line_field,
+    plan_forms,
+    read_forms,
+)
 from spreadsheets.typed_values import parse_moment, parse_yes_no, split_values
 
 _LOCATED = ("street", "postal_code", "city")
-
-
-def _line(help_text: Any, most: int = 100, *, required: bool = False) -> SingleLineField:
-    return SingleLineField(max_length=most, required=required, help_text=help_text)
 
 
 class CustomerForm(RowForm):
@@ -48,16 +52,16 @@ class CustomerForm(RowForm):
         "invite": "yes",
     }
     email = email_field()
-    name = _line(gettext_lazy("The full name."), required=True)
+    name = line_field(gettext_lazy("The full name."), required=True)
     phone = CellField(normalize_phone, empty="", most=30)
-    street = _line(
+    street = line_field(
         gettext_lazy("Street and number. Several lines with one email are several addresses.")
     )
-    street2 = _line(gettext_lazy("Company, flat or floor."))
-    postal_code = _line("", 20)
-    city = _line("", 80)
-    area = _line(gettext_lazy("The province or county, where addresses have one."), 80)
-    country = _line(gettext_lazy("Two letters, such as DE. Empty: the shop’s own country."), 2)
+    street2 = line_field(gettext_lazy("Company, flat or floor."))
+    postal_code = line_field("", 20)
+    city = line_field("", 80)
+    area = line_field(gettext_lazy("The province or county, where addresses have one."), 80)
+    country = line_field(gettext_lazy("Two letters, such as DE. Empty: the shop’s own country."), 2)
     tags = CellField(
         split_values,
         empty=(),

@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.forms import SingleLineField
 from accounts.queries import email_key, find_user_by_email
 from cassandra_db import PendingResult
-from mail.forms import email_field
 from past_orders.entities import PastLine, PastOrder, derive_order_id, past_order_from_row
 from past_orders.operations import (
     claim_past_order,
@@ -26,17 +23,15 @@ from spreadsheets.row_forms import (
     Decision,
     RowForm,
     Values,
+    line_field,
     lines_field,
+    optional_email_field,
     plan_forms,
     read_forms,
 )
 from spreadsheets.typed_values import parse_amount, parse_moment, parse_whole_number
 
 MAX_UNITS = 1_000_000
-
-
-def _line(help_text: Any = "", most: int = 100) -> SingleLineField:
-    return SingleLineField(max_length=most, required=False, help_text=help_text)
 
 
 class PastOrderForm(RowForm):
@@ -54,32 +49,29 @@ class PastOrderForm(RowForm):
         "units": "2",
         "price": "12.50",
     }
-    shop = _line(gettext_lazy("The former shop’s name, if there were several."))
-    number = SingleLineField(
-        label=gettext_lazy("order number"),
-        max_length=60,
-        help_text=gettext_lazy(
+    shop = line_field(gettext_lazy("The former shop’s name, if there were several."))
+    number = line_field(
+        gettext_lazy(
             "The order’s number, on every line of the order. Values of the whole order are needed in its first line only."
         ),
+        60,
+        label=gettext_lazy("order number"),
+        required=True,
     )
     placed_at = CellField(
         parse_moment, most=40, help_text=gettext_lazy("When the order was placed.")
     )
-    email = email_field()
-    name = _line(gettext_lazy("The customer’s name."))
+    email = optional_email_field()
+    name = line_field(gettext_lazy("The customer’s name."))
     address = lines_field(gettext_lazy("With line breaks, or separated by commas."), 500)
-    status = _line(gettext_lazy("In the former shop’s words."), 60)
+    status = line_field(gettext_lazy("In the former shop’s words."), 60)
     total = CellField(
         parse_amount, most=20, help_text=gettext_lazy("What the customer paid, with tax.")
     )
-    item = _line(gettext_lazy("The item’s name, with its options."), 200)
-    sku = _line("", 64)
+    item = line_field(gettext_lazy("The item’s name, with its options."), 200)
+    sku = line_field("", 64)
     units = CellField(lambda text: parse_whole_number(text, MAX_UNITS), empty=1, most=20)
     price = CellField(parse_amount, most=20, help_text=gettext_lazy("Of one unit, with tax."))
-
-    def __init__(self, cells: Any) -> None:
-        super().__init__(cells)
-        self.fields["email"].required = False
 
 
 def past_order_key(cells: dict[str, str]) -> str:

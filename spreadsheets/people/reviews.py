@@ -7,12 +7,10 @@ from uuid import UUID, uuid5
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.forms import SingleLineField
 from accounts.queries import find_user_by_email
 from cassandra_db import PendingResult, current_time
 from catalogue.queries import MAX_SKU_LENGTH, prefetch_product_id_at_quorum, prefetch_variant_by_sku
 from catalogue.rules import is_slug, normalize_sku
-from mail.forms import email_field
 from moderation.errors import TextChanged
 from moderation.rules import find_reason_to_hold, get_review_rules, shown_name
 from reviews.entities import MAX_BODY, MAX_TITLE, STARS, ReviewInput
@@ -24,7 +22,9 @@ from spreadsheets.row_forms import (
     Decision,
     RowForm,
     Values,
+    line_field,
     lines_field,
+    optional_email_field,
     plan_forms,
     read_forms,
 )
@@ -46,9 +46,10 @@ class ImportedReviewForm(RowForm):
         "email": "ada@example.com",
         "written_at": "2025-03-01",
     }
-    product = SingleLineField(
-        max_length=200,
-        help_text=gettext_lazy("The last part of the product’s address, or one of its SKUs."),
+    product = line_field(
+        gettext_lazy("The last part of the product’s address, or one of its SKUs."),
+        200,
+        required=True,
     )
     stars = CellField(
         lambda text: int(parse_choice(text.removesuffix(".0"), tuple(map(str, STARS)))),
@@ -56,12 +57,10 @@ class ImportedReviewForm(RowForm):
         label=gettext_lazy("number of stars"),
         help_text=gettext_lazy("From 1 to 5."),
     )
-    title = SingleLineField(max_length=MAX_TITLE, required=False)
+    title = line_field("", MAX_TITLE)
     body = lines_field("", MAX_BODY)
-    name = SingleLineField(
-        max_length=100, help_text=gettext_lazy("It’s shown as the first name and an initial.")
-    )
-    email = email_field()
+    name = line_field(gettext_lazy("It’s shown as the first name and an initial."), required=True)
+    email = optional_email_field()
     written_at = CellField(
         parse_moment,
         required=True,
@@ -69,10 +68,6 @@ class ImportedReviewForm(RowForm):
         label=gettext_lazy("day"),
         help_text=gettext_lazy("When it was written."),
     )
-
-    def __init__(self, cells: dict[str, str]) -> None:
-        super().__init__(cells)
-        self.fields["email"].required = False
 
 
 def review_key(cells: dict[str, str]) -> str:
