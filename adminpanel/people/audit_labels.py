@@ -141,6 +141,7 @@ ACTS = {
     "adminpanel:book_invoices": gettext_lazy("Created a file of a month’s invoices"),
     "adminpanel:bulk_change_new": gettext_lazy("Edited products in bulk"),
     "adminpanel:import_new": gettext_lazy("Uploaded an import file"),
+    "adminpanel:import_columns": gettext_lazy("Matched the columns of an import file"),
     "adminpanel:import_apply": gettext_lazy("Applied an import file"),
     "adminpanel:export_new": gettext_lazy("Created an export file"),
     "adminpanel:bulk_change_undo": gettext_lazy("Undid a bulk edit of products"),

@@ -61,7 +61,7 @@ LOOKS = {
     *("filters", "filter", "colours", "colour"),
     *("bulk_change_new", "bulk_changes", "bulk_change"),
     *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),
-    *("import_new", "export_new", "export_file"),
+    *("import_new", "import_columns", "faulty_rows", "export_new", "export_file"),
     *("settings", "brand", "delivery_methods", "delivery_method_new", "delivery_method"),
     *(
         "parcel_weights",

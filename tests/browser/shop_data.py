@@ -39,7 +39,7 @@ from catalogue import bulk_changes
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import Selected
 from catalogue.entities import Product
-from catalogue.missing_addresses import WRITE_COUNT
+from catalogue.missing_addresses import WRITE_SAMPLE
 from catalogue.operations import save_product
 from catalogue.operations.redirects import make_redirect, save_redirect
 from catalogue.photos import take_in_photo
@@ -278,6 +278,17 @@ def _make_import(product: Product, ann: User, now: datetime) -> UUID:
     return task_id
 
 
+def _make_foreign_import(ann: User, now: datetime) -> UUID:
+    """A file of another shop whose columns and category wait to be matched."""
+    head = "Handle,Title,Body (HTML),Vendor,Type,Option1 Name,Option1 Value,Variant SKU,Variant Price"
+    line = "jug,Jug,<p>Tall.</p>,Kilnbrook,Jugs,Colour,Olive,JUG-1,12.00"
+    task_id: UUID = uuid_from_time(now)
+    file = ContentFile(f"{head}\n{line}\n".encode(), "products")
+    task = start_import(task_id, "products", file, "products_export.csv", ann.user_id, now)
+    run_task(task, 10)
+    return task_id
+
+
 def _make_paper(order_id: UUID, ann: User, now: datetime) -> UUID:
     """A packing slip that can be fetched."""
     task_id: UUID = uuid_from_time(now)
@@ -324,7 +335,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     subscription = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
     ordered = make_payment(_place_order(4, now, ann))
     save_redirect(make_redirect(f"/pages/offers-{uuid4().hex[:8]}", "/deals/"), now)
-    WRITE_COUNT.run(day=now.date(), path="/pages/about-us", process=uuid4(), requests=12)
+    WRITE_SAMPLE.run(day=now.date(), path="/pages/about-us", sample_id=uuid_from_time(now))
     change = bulk_changes.start_change(
         uuid_from_time(now),
         BulkAct("featured", featured=True),
@@ -354,6 +365,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "offer": _token(offer_url(offered)),
         "transfer": _send_one(present, ann, now),
         "spreadsheet": str(_make_import(present, ann, now)),
+        "foreign_import": str(_make_foreign_import(ann, now)),
         "ordered": str(ordered.order_id),
         "to_pack": ordered.number,
         "order_change": str(_make_order_change(ordered.order_id, ann, now)),

@@ -410,6 +410,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:spreadsheet_help", "/staff/spreadsheets/columns/", "admin"
         ),
         "import": ShopPage("adminpanel:import_new", "/staff/spreadsheets/import/upload/", "admin"),
+        "columns of another shop": ShopPage(
+            "adminpanel:import_columns", "/staff/spreadsheets/{foreign_import}/columns/", "admin"
+        ),
         "export": ShopPage("adminpanel:export_new", "/staff/spreadsheets/export/", "admin"),
         "an import that was read": ShopPage(
             "adminpanel:spreadsheet", "/staff/spreadsheets/{spreadsheet}/", "admin"
@@ -701,7 +704,7 @@ URLS_WITHOUT_PAGE = {
     **dict.fromkeys(("conversations:file", "conversations:guest_file"), "a file"),
     "mail:answer": _SUBMIT,
     "adminpanel:spreadsheet_example": "a file",
-    "adminpanel:export_file": "a file",
+    **dict.fromkeys(("adminpanel:export_file", "adminpanel:faulty_rows"), "a file"),
     "adminpanel:search_rule_file": "a file",
     "sitemap": "for robots",
     "sitemap_part": "for robots",

@@ -101,6 +101,7 @@ NO_COPIES = {
         "stock_transfers",
         "backorders",
     ),
+    "remembered_mappings",  # what staff chose; a file with these columns is asked about anew without it
     *("picture_uploads", "waiting_uploads_by_day", "pending_links_by_minute", "fetched_pictures"),
     *(
         "product_changes_by_hour",

@@ -1,0 +1,234 @@
+"""Files of other shops are asked about once, converted by the worker, and then imported like our own."""
+
+import csv
+import io
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+from cassandra.util import uuid_from_time
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+import spreadsheets.queries
+from cassandra_db import truncate_to_milliseconds
+from catalogue.entities import CategoryNode, Product
+from catalogue.queries import (
+    get_category_tree_at_quorum,
+    prefetch_product_id_at_quorum,
+    product_from_rows,
+)
+from catalogue.queries import prefetch_product_at_quorum as prefetch_product
+from spreadsheets import entities, operations
+from spreadsheets.entities import SpreadsheetTask
+from spreadsheets.foreign.categories import CategoryFinder
+from spreadsheets.foreign.entities import ConvertedLine
+from spreadsheets.foreign.questions import Question, take_samples, unpack_question
+from tests.factories import make_category, make_product
+from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
+from tests.reads import existing
+from tests.spreadsheets.files import apply, csv_of, faults_of, go_on, read, rows_of, start, stored
+
+TARGETS = {
+    "Model": "sku",
+    "Title": "name",
+    "Text": "description",
+    "Group": "category",
+    "Colour": "option",
+    "Gross": "price",
+    "Junk": "",
+}
+
+
+def unique() -> str:
+    return uuid4().hex[:8]
+
+
+def shop_file(name: str, group: str) -> bytes:
+    """A product with two variants, which are not next to each other, and another product."""
+    return csv_of(
+        [
+            list(TARGETS),
+            [f"{name}-1", f"Jug {name}", "<p>A <b>tall</b> one.</p>", group, "Olive", "12,50 €", 1],
+            [f"{name}-3", f"Tub {name}", "Round.", group, "Grey", "8.00", 2],
+            [f"{name}-2", f"Jug {name}", "", group, "Cream", "13.00", 3],
+        ]
+    )
+
+
+def answer(task: SpreadsheetTask, categories: Mapping[str, str] | None = None) -> SpreadsheetTask:
+    """Answer what is asked about a file, and let the worker go on."""
+    question = unpack_question(task.question)
+    given = dict.fromkeys(question.unknown, "") | dict(categories or {})
+    targets = {name: TARGETS[name] for name in question.targets}
+    assert operations.answer_question(task, targets, given, datetime.now(UTC))
+    return go_on(task)
+
+
+def product_of(slug: str) -> Product:
+    product_id = existing(prefetch_product_id_at_quorum(slug).one()).product_id
+    return existing(product_from_rows(prefetch_product(product_id).rows(), datetime.now(UTC)))
+
+
+def children(node: CategoryNode) -> list[str]:
+    found = get_category_tree_at_quorum().by_id[node.category_id].children
+    return [each.name for each in found]
+
+
+def test_x530_a_foreign_file_is_asked_about_and_then_imported_like_our_own() -> None:
+    name, shelf = unique(), make_category("Shelves")
+    task = read(shop_file(name, shelf.slug), "products")
+    assert (task.state, task.total) == (entities.ASKING, 0)
+    question = unpack_question(task.question)
+    assert question.samples["Gross"] == ["12,50 €", "8.00", "13.00"]
+    assert (question.preset, question.unknown) == ("", ())
+    task = answer(task)
+    assert (task.state, task.source, task.notes) == (entities.READ, "other", {"html": 1})
+    assert faults_of(task) == []
+    assert task.counts == {"new": 2}
+    assert [each.line for each in rows_of(task)] == [2, 3]
+    assert apply(task).results == {"done": 2}
+    jug = product_of(f"jug-{name}")
+    assert jug.description == "A **tall** one."
+    assert jug.category_id == shelf.category_id
+    assert [(each.sku, dict(each.options), f"{each.price.amount}") for each in jug.variants] == [
+        (f"{name}-1".upper(), {"Colour": "Olive"}, "12.50"),
+        (f"{name}-2".upper(), {"Colour": "Cream"}, "13.00"),
+    ]
+    # The same file again: what was chosen is remembered, and nothing is made twice.
+    again = read(shop_file(name, shelf.slug), "products")
+    assert unpack_question(again.question).targets == TARGETS
+    assert answer(again).counts == {"unchanged": 2}
+
+
+def test_x532_unknown_categories_are_asked_for_once_and_created() -> None:
+    name, group = unique(), f"Jugs {unique()}"
+    parent = make_category(f"Kitchen {unique()}")
+    task = read(shop_file(name, f"Old > {group}"), "products")
+    # Which column has the categories is not known before it is chosen.
+    task = answer(task)
+    assert (task.state, unpack_question(task.question).unknown) == (
+        entities.ASKING,
+        [f"Old > {group}"],
+    )
+    task = answer(task, {f"Old > {group}": f"{parent.name} > {group}"})
+    assert (task.state, task.counts) == (entities.READ, {"new": 2})
+    assert children(parent) == [group]
+    again = read(shop_file(unique(), f"Old > {group}"), "products")
+    assert not unpack_question(again.question).unknown
+    assert answer(again).counts == {"new": 2}
+    # It is known by its name, its path and its address, too.
+    (child,) = get_category_tree_at_quorum().by_id[parent.category_id].children
+    finder = CategoryFinder({})
+    for text in (group.upper(), f"{parent.name}>{group}", child.slug):
+        line = finder.resolve(ConvertedLine(2, {"category": text, "other_categories": ""}))
+        assert line.cells == {"category": child.slug, "other_categories": ""}
+    # One that is left out is missing, and one that cannot be created is a fault.
+    task = read(shop_file(unique(), f"No {group}"), "products")
+    task = answer(task)
+    task = answer(task, {f"No {group}": ""})
+    assert {each[1] for each in faults_of(task)} == {"category"}
+    finder = CategoryFinder({"x": "a > b > c > d"})
+    finder.create(uuid4())
+    (fault,) = finder.resolve(ConvertedLine(9, {"category": "x"})).faults
+    assert (fault.line, fault.column) == (9, "category")
+
+
+def test_x530_a_conversion_that_is_killed_at_any_write_is_done_once() -> None:
+    now = datetime.now(UTC)
+
+    def convert_all(name: str, group: str, since: datetime) -> None:
+        file = ContentFile(shop_file(name, group), "a")
+        task_id = uuid_from_time(since)
+        task = operations.start_import(task_id, "products", file, "a.csv", uuid4(), since)
+        answer(answer(go_on(task)), {group: group})
+
+    name, group = unique(), f"Pots {unique()}"
+    writes = record_writes(lambda: convert_all(name, group, now))
+    targets = [
+        each
+        for each in first_and_last_writes(writes)
+        if {"spreadsheet_tasks", "categories", "remembered_mappings"} & set(each.tables.split(", "))
+    ]
+    assert len(targets) >= 8
+    states = set()
+    for number, target in enumerate(targets, start=1):
+        name, group = unique(), f"Pots {unique()}"
+        since = truncate_to_milliseconds(now + timedelta(milliseconds=number))
+        assert kill_at_write(
+            target,
+            lambda name=name, group=group, since=since: convert_all(name, group, since),  # type: ignore[misc]
+        )
+        task = spreadsheets.queries.get_task(uuid_from_time(since)) or start(
+            shop_file(name, group), "products"
+        )
+        states.add(task.state)
+        task = go_on(task)
+        while task.state == entities.ASKING:
+            task = answer(task, {group: group})
+        assert task.counts == {"new": 2}, target
+        named = [each for each in get_category_tree_at_quorum().nodes if each.name == group]
+        assert len(named) == 1, target
+    assert {entities.ASKING, entities.READING} <= states
+
+
+def test_x532_faulty_rows_are_fetched_corrected_and_sent_again() -> None:
+    name, shelf = unique(), make_category("Racks")
+    mug = make_product("Mug", listed=True)
+    content = shop_file(name, shelf.slug) + csv_of(
+        [[mug.variants[0].sku, f"Cup {name}", "=1+1", shelf.slug, "Red", "1,234", ""]]
+    )
+    task = answer(read(content, "products"))
+    assert task.counts == {"new": 2, "faulty": 1}
+    with default_storage.open(task.faulty_as) as file:
+        head, line = csv.reader(io.StringIO(file.read().decode("utf-8-sig")))
+    cells = dict(zip(head, line, strict=True))
+    assert cells["product"] == f"cup-{name}"
+    assert cells["description"] == "'=1+1"
+    assert "price: Enter a price" in cells["errors"]
+    assert "sku: The SKU" in cells["errors"]
+    cells |= {"sku": f"{name}-9", "price": "12.34"}
+    corrected = read(csv_of([head, [cells[each] for each in head]]), "products")
+    assert (corrected.state, corrected.counts, corrected.faulty_as) == ("read", {"new": 1}, "")
+    assert apply(corrected).results == {"done": 1}
+    assert product_of(f"cup-{name}").description == "=1+1"
+
+
+def test_x530_hostile_files_are_faults_or_refused_and_never_fail() -> None:
+    name = unique()
+    head = list(TARGETS)
+    texts = ["\0\x07", "=cmd|'/c calc'!A0", "<script>x</script>", "😀" * 300, "‮abc", "x" * 50_000]
+    lines = [[f"{name}-{n}", text, text, text, text, text, text] for n, text in enumerate(texts)]
+    task = read(csv_of([head, *lines, ["a"] * 20, [""] * 7]), "products")
+    task = answer(task, {})
+    while task.state == entities.ASKING:
+        task = answer(task, {})
+    assert (task.state, sum(task.counts.values())) == ("read", 7)
+    assert set(task.counts) == {"faulty"}
+    assert any("more cells" in text for _line, _column, text in faults_of(task))
+    refused = read(csv_of([head, ["x" * 140_000] * 7]), "products")
+    assert refused.state == entities.REFUSED
+    # Repeated and empty names of columns.
+    task = read(csv_of([["a", "a", "", "sku"], ["1", "2", "3", "4"]]), "prices")
+    assert list(unpack_question(task.question).samples) == ["a", "a (2)", "column 3", "sku"]
+
+
+def test_x531_an_answer_to_an_old_question_changes_nothing() -> None:
+    task = read(shop_file(unique(), "x"), "products")
+    first = answer(task)
+    assert not operations.answer_question(task, {}, {}, datetime.now(UTC))
+    assert stored(task) == first
+
+
+def test_x531_samples_are_few_and_short_and_none_are_kept_of_people() -> None:
+    rows = [{"a": f"{n}" * 100, "b": ""} for n in range(5)]
+    samples = take_samples(["a", "b"], rows)
+    assert samples == {"a": ["0" * 50, "1" * 50, "2" * 50], "b": []}
+    question = Question("", samples, {"a": "name", "b": ""}, {}, ("x",))
+    assert unpack_question(question.pack()).answer({"b": "sku"}, {"x": "y"}) == Question(
+        "", samples, {"a": "name", "b": "sku"}, {"x": "y"}
+    )
+    content = csv_of([["E-Mail", "Full name"], ["ada@example.com", "Ada"]])
+    task = read(content, "customers")
+    assert set(unpack_question(task.question).samples) == {"E-Mail", "Full name"}
+    assert "ada@" not in task.question
