@@ -1,7 +1,7 @@
 """Pictures, related products and successors that a file names: they come to the products once, in order, whatever hosts do."""
 
-from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -13,9 +13,6 @@ from cassandra_db import current_time
 from catalogue.entities import Product
 from catalogue.photos import parse_photo
 from catalogue.queries import find_product_id_by_slug, get_product_at_quorum
-from jobs.due_rows import DueRows
-from jobs.leases import hold_lease
-from jobs.minutes import MINUTE
 from jobs.rows import collect_failed_rows
 from spreadsheets import operations
 from spreadsheets.entities import PlannedRow, SpreadsheetTask
@@ -27,35 +24,16 @@ from tests.orders.crashes import Write, first_and_last_writes, kill_at_write, re
 from tests.reads import existing
 from tests.remote_host import RemoteHost, run_remote_host, send, send_status
 from tests.spreadsheets.files import apply, csv_of, export, faults_of, go_on, read, rows_of
+from tests.spreadsheets.sweeps import follow
 
 HEAD = ["product", "name", "category", "sku", "options", "price", "pictures", "picture"]
 RELATED = ["product", "name", "category", "sku", "price", "related", "successor"]
-Follow = Callable[..., int]
 
 
 @pytest.fixture
 def host() -> Iterator[RemoteHost]:
     with run_remote_host() as host, override_settings(FETCH_TEST_HOSTS=[host.name]):
         yield host
-
-
-@pytest.fixture
-def follow(monkeypatch: pytest.MonkeyPatch) -> Follow:
-    """Returns a function that lets the worker fetch and find what the rows of one import name."""
-    list_rows = DueRows.list_rows
-
-    def run(task: SpreadsheetTask, at: datetime | None = None) -> int:
-        def list_own(table: DueRows, partitions: Any) -> list[Any]:
-            rows = list_rows(table, partitions)
-            return [row for row in rows if row.task_id == task.task_id]
-
-        with monkeypatch.context() as patch, hold_lease(links.PENDING_LINKS.job):
-            patch.setattr(DueRows, "list_rows", list_own)
-            began = (task.started_at - MINUTE).isoformat()
-            patch.setattr("jobs.due_rows.get_position", lambda _: began)
-            return operations.sweep_links(at or current_time())
-
-    return run
 
 
 def make_slug() -> str:
@@ -89,9 +67,7 @@ def vase_lines(host: RemoteHost, slug: str) -> list[list[str]]:
     ]
 
 
-def test_x536_pictures_come_to_their_product_in_the_order_of_the_file(
-    host: RemoteHost, follow: Follow
-) -> None:
+def test_x536_pictures_come_to_their_product_in_the_order_of_the_file(host: RemoteHost) -> None:
     slug = make_slug()
     content = csv_of(vase_lines(host, slug))
     task = apply(read(content, "products"))
@@ -116,9 +92,7 @@ def test_x536_pictures_come_to_their_product_in_the_order_of_the_file(
     assert len(host.asked) == 3
 
 
-def test_x536_what_comes_out_goes_back_in_and_changes_order_and_texts(
-    host: RemoteHost, follow: Follow
-) -> None:
+def test_x536_what_comes_out_goes_back_in_and_changes_order_and_texts(host: RemoteHost) -> None:
     slug = make_slug()
     task = apply(read(csv_of(vase_lines(host, slug)), "products"))
     follow(task)
@@ -144,9 +118,7 @@ def test_x536_what_comes_out_goes_back_in_and_changes_order_and_texts(
     assert len(host.asked) == 3
 
 
-def test_x536_new_pictures_replace_the_present_ones_once_all_are_there(
-    host: RemoteHost, follow: Follow
-) -> None:
+def test_x536_new_pictures_replace_the_present_ones_once_all_are_there(host: RemoteHost) -> None:
     slug = make_slug()
     follow(apply(read(csv_of(vase_lines(host, slug)), "products")))
     before = find(slug).pictures
@@ -166,7 +138,7 @@ def test_x536_new_pictures_replace_the_present_ones_once_all_are_there(
 
 
 def test_x536_failures_are_tried_again_given_up_and_named(
-    host: RemoteHost, follow: Follow, monkeypatch: pytest.MonkeyPatch
+    host: RemoteHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(links, "RETRY_DELAYS", [timedelta(minutes=1), timedelta(minutes=2)])
     slug = make_slug()
@@ -197,9 +169,7 @@ def test_x536_failures_are_tried_again_given_up_and_named(
     assert follow(task, now + timedelta(days=1)) == 0
 
 
-def test_s119_a_host_that_does_not_answer_is_left_alone_in_the_run(
-    host: RemoteHost, follow: Follow
-) -> None:
+def test_s119_a_host_that_does_not_answer_is_left_alone_in_the_run(host: RemoteHost) -> None:
     paths = [f"/{number}" for number in range(20)]
     host.answers |= {each: send_status(500) for each in paths}
     slug = make_slug()
@@ -236,7 +206,7 @@ def test_s118_a_cell_with_an_address_that_is_not_fetched_is_a_fault() -> None:
 
 
 def test_x538_related_products_and_successors_may_come_later_in_the_file(
-    follow: Follow, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(links, "RETRY_DELAYS", [timedelta(minutes=1)])
     shelf, one, two, three = make_category().slug, make_slug(), make_slug(), make_slug()
@@ -276,7 +246,7 @@ def is_ours(write: Write) -> bool:
 
 
 def test_x537_a_worker_that_is_killed_at_any_write_fetches_and_puts_a_picture_once(
-    host: RemoteHost, follow: Follow
+    host: RemoteHost,
 ) -> None:
     answer, shelf = send(make_file(width=120, height=100, shade=9)), make_category().slug
 
@@ -308,7 +278,7 @@ def test_x537_a_worker_that_is_killed_at_any_write_fetches_and_puts_a_picture_on
 
 
 def test_x537_a_row_that_fails_holds_up_no_other(
-    host: RemoteHost, follow: Follow, monkeypatch: pytest.MonkeyPatch
+    host: RemoteHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host.answers["/1"] = send(make_file(shade=11))
     shelf, slugs = make_category().slug, [make_slug(), make_slug()]
