@@ -39,6 +39,11 @@ class PastLine:
     units: int
     price: Money | None = None
 
+    def to_list(self) -> list[object]:
+        """Return the line's values for JSON."""
+        price = None if self.price is None else to_minor_units(self.price)
+        return [self.name, self.sku, self.units, price]
+
 
 @dataclass(frozen=True, slots=True)
 class PastOrder:
@@ -62,13 +67,7 @@ class PastOrder:
         return {name: getattr(self, name) for name in (*copied, "address", "status")} | {
             "currency": self.total.currency.code,
             "total": to_minor_units(self.total),
-            "lines": json.dumps(
-                [
-                    [line.name, line.sku, line.units, line.price and to_minor_units(line.price)]
-                    for line in self.lines
-                ],
-                ensure_ascii=False,
-            ),
+            "lines": json.dumps([line.to_list() for line in self.lines], ensure_ascii=False),
         }
 
     def iterate_terms(self) -> Iterator[tuple[str, str]]:

@@ -239,7 +239,7 @@ def past_order(email: str, **more: str) -> dict[str, str]:
 def test_x541_a_past_order_is_stored_with_its_lines_and_is_no_order() -> None:
     email = fresh_email()
     first = past_order(email, status="Fulfilled", address="Am Markt 1\n10115 Berlin")
-    second = {"number": first["number"], "item": EVIL, "units": ""}
+    second = {"number": first["number"], "item": EVIL, "units": "", "price": "0"}
     content = file_of(first, second)
     task = read(content, "past-orders")
     assert plans(task) == ["new"], faults_of(task)
@@ -249,7 +249,7 @@ def test_x541_a_past_order_is_stored_with_its_lines_and_is_no_order() -> None:
     assert (order.total, order.address) == (Money(25, EUR), "Am Markt 1\n10115 Berlin")
     assert [(each.name, each.units, each.price) for each in order.lines] == [
         ("Mug", 2, Money("12.50", EUR)),
-        (EVIL, 1, None),
+        (EVIL, 1, Money(0, EUR)),
     ]
     assert not list_order_ids_by_email(email)
     assert plans(read(content, "past-orders")) == ["unchanged"]
