@@ -1,42 +1,38 @@
 """The feeds of products: Google Merchant Center's in XML and TSV, and an Atom feed of new products.
 
-A job writes their files in one pass over all products; pages serve them. Memory holds a few products at a time.
+A job writes Google's files in one pass over all products; pages serve them. Memory holds a few products at a time.
 """
 
 import csv
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from datetime import UTC, datetime
-from heapq import heappop, heappush
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
 from uuid import UUID
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 from django.urls import reverse
+from django.utils.feedgenerator import Atom1Feed
 
 from catalogue.entities import Product
-from catalogue.share_images import find_share_image
+from catalogue.queries import list_featured
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from jobs.rows import guard_row
+from pricing.templatetags.money import format_money
 from shop_settings.brand import get_brand
 from storefront.feed_files import find_folder, replaced_file
 from storefront.google_items import ATTRIBUTES, Item, list_items
-from storefront.sitemap import find_last_change
-from storefront.structured_data import absolute_url, summarize_product
+from storefront.structured_data import absolute_url
 
 # Prices and stock of a served file are at most an hour old: so long since the job began, and in a cache.
 MAX_FEED_AGE_SECONDS, CACHE_SECONDS = 3000, 600
-MAX_NEW_PRODUCTS = 50
-GOOGLE_XML, GOOGLE_TSV, NEW_PRODUCTS = "google.xml", "google.tsv", "new.atom"
+GOOGLE_XML, GOOGLE_TSV = "google.xml", "google.tsv"
 CONTENT_TYPES = {
     GOOGLE_XML: "application/xml",
     GOOGLE_TSV: "text/tab-separated-values; charset=utf-8",
-    NEW_PRODUCTS: "application/atom+xml",
 }
 # The stock of this many products is read side by side.
 _AT_ONCE = 50
@@ -60,12 +56,9 @@ def find_feed(name: str, now: datetime) -> Path | None:
 
 
 def write_feeds(products: Iterable[Product], now: datetime) -> int:
-    """Write all feeds from all products, and return the number of items. Raises CassandraUnavailable and OSError."""
-    folder, newest, count = find_folder("feeds"), _Newest(), 0
-    with ExitStack() as stack:
-        xml, tsv, atom = (
-            stack.enter_context(replaced_file(folder / name)) for name in CONTENT_TYPES
-        )
+    """Write Google's files from all products, and return the number of items. Raises CassandraUnavailable and OSError."""
+    folder, count = find_folder("feeds"), 0
+    with replaced_file(folder / GOOGLE_XML) as xml, replaced_file(folder / GOOGLE_TSV) as tsv:
         table = csv.writer(tsv, "excel-tab", lineterminator="\n")
         table.writerow(ATTRIBUTES)
         xml.write(_google_head())
@@ -75,10 +68,7 @@ def write_feeds(products: Iterable[Product], now: datetime) -> int:
                 xml.writelines(map(_google_item, items))
                 table.writerows(map(_table_line, items))
                 count += len(items)
-                if product.is_on_sale(now):
-                    newest.add(product)
         xml.write("</channel></rss>\n")
-        _write_atom(atom, newest.list_products(), now)
     for name in CONTENT_TYPES:
         os.utime(folder / name, (now.timestamp(), now.timestamp()))
     return count
@@ -91,22 +81,6 @@ def _with_stock(products: Iterable[Product]) -> Iterator[tuple[Product, dict[UUI
         reading = [(each, prefetch_stock(each.product_id)) for each in part]
         for product, pending in reading:
             yield product, stock_from_rows(pending.rows())
-
-
-class _Newest:
-    """The newest products among those that were added."""
-
-    def __init__(self) -> None:
-        self._found: list[tuple[datetime, str, Product]] = []
-
-    def add(self, product: Product) -> None:
-        if product.created_at:
-            heappush(self._found, (product.created_at, product.product_id.hex, product))
-            if len(self._found) > MAX_NEW_PRODUCTS:
-                heappop(self._found)
-
-    def list_products(self) -> list[Product]:
-        return [product for _at, _id, product in sorted(self._found, reverse=True)]
 
 
 def _text(text: str) -> str:
@@ -135,38 +109,25 @@ def _table_line(item: Item) -> list[str]:
     return [_FORMULA.sub("", _UNWRITABLE.sub("", each)) for each in cells]
 
 
-def _write_atom(file: TextIO, products: Iterable[Product], now: datetime) -> None:
-    page, own = (
+def render_new_products() -> str:
+    """Return the Atom feed of new products, of the cards of the front page's row. Raises CassandraUnavailable."""
+    brand = get_brand()
+    feed = Atom1Feed(
+        _UNWRITABLE.sub("", brand.name),
         absolute_url(reverse("new_arrivals")),
-        absolute_url(reverse("feed", args=(NEW_PRODUCTS,))),
+        _UNWRITABLE.sub("", brand.tagline),
+        author_name=_UNWRITABLE.sub("", brand.name),
+        feed_url=absolute_url(reverse("new_products")),
     )
-    name = _text(get_brand().name)
-    file.write(
-        f'{_XML}<feed xmlns="http://www.w3.org/2005/Atom">\n<id>{_text(page)}</id><title>{name}</title>'
-        f"<updated>{_moment(now)}</updated><author><name>{name}</name></author>"
-        f'<link rel="self" href={quoteattr(own)}/><link href={quoteattr(page)}/>\n'
-    )
-    for product in products:
-        with guard_row(f"feeds of product {product.product_id}"):
-            file.write(_atom_entry(product, now))
-    file.write("</feed>\n")
-
-
-def _atom_entry(product: Product, now: datetime) -> str:
-    url = absolute_url(reverse("product", args=(product.slug,)))
-    picture = next((each.picture for each in product.pictures), "")
-    image = (
-        f'<link rel="enclosure" type="image/jpeg" href={quoteattr(find_share_image(picture).url)}/>'
-        if picture
-        else ""
-    )
-    return (
-        f"<entry><id>urn:uuid:{product.product_id}</id><title>{_text(product.name)}</title>"
-        f"<published>{_moment(product.created_at or now)}</published>"
-        f"<updated>{_moment(find_last_change(product, now) or now)}</updated>"
-        f"<link href={quoteattr(url)}/>{image}<summary>{_text(summarize_product(product))}</summary></entry>\n"
-    )
-
-
-def _moment(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    cards = sorted(list_featured("new_arrivals"), key=lambda card: card.created_at, reverse=True)
+    for card in cards:
+        text = ", ".join(filter(None, (card.brand, format_money(card.price))))
+        feed.add_item(
+            _UNWRITABLE.sub("", card.name),
+            absolute_url(reverse("product", args=(card.slug,))),
+            _UNWRITABLE.sub("", text),
+            unique_id=f"urn:uuid:{card.product_id}",
+            pubdate=card.created_at,
+            updateddate=card.created_at,
+        )
+    return str(feed.writeString("utf-8"))

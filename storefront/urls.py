@@ -37,6 +37,7 @@ urlpatterns = [
     path("sitemap-<int:number>.xml", seo.sitemap_xml, name="sitemap_part"),
     path("robots.txt", seo.robots, name="robots"),
     path("llms.txt", seo.llms, name="llms"),
+    path("feeds/new.atom", seo.new_products, name="new_products"),
     path("feeds/<str:name>", seo.feed, name="feed"),
     path("favicon.ico", seo.favicon, name="favicon"),
     path("manifest.webmanifest", brand.manifest, name="manifest"),

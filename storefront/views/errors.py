@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from accounts.access import mark_staff_page
 from cassandra_db import CassandraUnavailable, current_time
-from catalogue.missing_addresses import count_missing
+from catalogue.missing_addresses import SAMPLER
 from catalogue.search import MAX_QUERY_LENGTH
 from storefront.old_addresses import find_new_address
 from web.decorators import list_methods, public
@@ -52,12 +52,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Redirect from an address of a former shop; or explain that the address does not exist, and offer a search for its words."""
     if request.method in ("GET", "HEAD"):
         try:
-            address = find_new_address(request.path)
+            if address := find_new_address(request.path):
+                return redirect(address, permanent=True)
+            SAMPLER.note(request.path, current_time())
         except CassandraUnavailable:
             return render_unavailable(request)
-        if address:
-            return redirect(address, permanent=True)
-        count_missing(request.path, current_time())
     _choose_frame(request)
     slug = _SLUG.fullmatch(request.path)
     context = {"guess": slug[1].replace("-", " ")[:MAX_QUERY_LENGTH] if slug else ""}

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 
 from catalogue import queries, search
 from catalogue.filtered_lists import deals_scope, new_arrivals_scope
-from storefront.feeds import NEW_PRODUCTS
 from storefront.list_filters import FILTER_PARAMETERS
 from storefront.product_lists import EmptyList, ListPart, ProductList, render_list
 from storefront.whole_pages import whole_page
@@ -86,7 +85,7 @@ def new_arrivals(request: HttpRequest) -> HttpResponse:
     context = {
         "title": _("New arrivals"),
         "lead": _("The latest additions to the shop, newest first."),
-        "feed_url": reverse("feed", args=(NEW_PRODUCTS,)),
+        "feed_url": reverse("new_products"),
         "nav_current": url,
     }
     return render_list(request, listing, "storefront/list.html", lambda _part, _selection: context)

@@ -88,6 +88,15 @@ def feed(request: HttpRequest, name: str) -> HttpResponse:
 @conditional_page
 @without_header
 @public
+def new_products(request: HttpRequest) -> HttpResponse:
+    """Show new products to readers of feeds."""
+    return HttpResponse(feeds.render_new_products(), content_type="application/atom+xml")
+
+
+@require_safe
+@conditional_page
+@without_header
+@public
 def llms(request: HttpRequest) -> HttpResponse:
     """Describe the shop to language models, by the convention of https://llmstxt.org/."""
     nodes = queries.get_category_tree().nodes
@@ -99,8 +108,8 @@ def llms(request: HttpRequest) -> HttpResponse:
         ],
         _("Help"): [(each.title, each.get_absolute_url()) for each in list_live_pages()],
         _("Feeds"): [
-            (_("All products with price and stock"), _feed_url(feeds.GOOGLE_XML)),
-            (_("New products"), _feed_url(feeds.NEW_PRODUCTS)),
+            (_("All products with price and stock"), reverse("feed", args=(feeds.GOOGLE_XML,))),
+            (_("New products"), reverse("new_products")),
             (_("Sitemap"), reverse("sitemap")),
         ],
     }
@@ -114,10 +123,6 @@ def llms(request: HttpRequest) -> HttpResponse:
 
 def _category(node: CategoryNode) -> str:
     return reverse("category", args=(node.slug,))
-
-
-def _feed_url(name: str) -> str:
-    return reverse("feed", args=(name,))
 
 
 def _escape(text: str) -> str:

@@ -709,7 +709,7 @@ URLS_WITHOUT_PAGE = {
     "sitemap": "for robots",
     "sitemap_part": "for robots",
     "robots": "for robots",
-    **dict.fromkeys(("llms", "feed"), "for machines"),
+    **dict.fromkeys(("llms", "feed", "new_products"), "for machines"),
     "favicon": "a redirect to the icon",
     "healthz": "for machines",
     "readyz": "for machines",

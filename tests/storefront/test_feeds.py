@@ -7,7 +7,7 @@ import re
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from lxml import etree
 from moneyed import EUR, Money
 
 from catalogue.entities import Product, ProductPicture, Variant
+from catalogue.queries import product_card
 from inventory.entities import BACKORDER, PREORDER, Backorder, Stock
 from storefront import feeds, sitemap
 from storefront.google_items import ATTRIBUTES, list_items
@@ -174,38 +175,32 @@ def test_x547_prices_and_stock_are_those_of_the_page_and_at_most_an_hour_old(
 def test_x548_new_products_are_an_atom_feed(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feeds, "MAX_NEW_PRODUCTS", 3)
-    start = datetime(2026, 1, 1, tzinfo=UTC)
     products = [
-        replace(
-            make_product(f"Cup <{place}>"),
-            created_at=start + timedelta(place),
-            updated_at=start + timedelta(place),
-        )
-        for place in (3, 0, 4, 1, 2)
+        make_product("Cup <1>\ufffe & more", now=now() - timedelta(1)),
+        make_product("Cup 2", brand=""),
     ]
-    feeds.write_feeds([*products, replace(products[0], status="draft", product_id=uuid4())], now())
+    cards = [product_card(each) for each in products]
+    monkeypatch.setattr(feeds, "list_featured", {"new_arrivals": cards}.__getitem__)
     answer = client.get("/feeds/new.atom")
     assert answer["Content-Type"] == "application/atom+xml"
-    feed = etree.fromstring(b"".join(answer))
+    feed = etree.fromstring(answer.content)
     assert feed.tag == f"{{{_ATOM['a']}}}feed"
-    assert feed.xpath("a:entry/a:title/text()", namespaces=_ATOM) == [
-        "Cup <4>",
-        "Cup <3>",
-        "Cup <2>",
-    ]
+    titles = feed.xpath("a:entry/a:title/text()", namespaces=_ATOM)
+    assert titles == ["Cup 2", "Cup <1> & more"]
+    texts = feed.xpath("a:entry/a:summary/text()", namespaces=_ATOM)
+    assert texts == ["€12.00", "Kilnbrook, €12.00"]
     for part in (feed, *feed.xpath("a:entry", namespaces=_ATOM)):
         for name in ("id", "title", "updated", "link"):
             assert part.xpath(f"a:{name}", namespaces=_ATOM), name
         (updated,) = part.xpath("a:updated/text()", namespaces=_ATOM)
         assert datetime.fromisoformat(updated).tzinfo
     assert feed.xpath("a:author/a:name/text()", namespaces=_ATOM)
-    assert feed.xpath("a:link[@rel='self']/@href", namespaces=_ATOM) == [
-        f"{settings.PUBLIC_URL}/feeds/new.atom"
-    ]
+    own = feed.xpath("a:link[@rel='self']/@href", namespaces=_ATOM)
+    assert own == [f"{settings.PUBLIC_URL}/feeds/new.atom"]
+    ids = feed.xpath("a:entry/a:id/text()", namespaces=_ATOM)
+    assert ids[0] == f"urn:uuid:{products[1].product_id}"
     assert (
-        feed.xpath("a:entry/a:id/text()", namespaces=_ATOM)[0]
-        == f"urn:uuid:{products[2].product_id}"
+        client.get("/feeds/new.atom", headers={"If-None-Match": answer["ETag"]}).status_code == 304
     )
     (link,) = tree(client.get("/new/")).cssselect("link[type='application/atom+xml']")
     assert link.get("href") == "/feeds/new.atom"
