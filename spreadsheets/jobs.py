@@ -15,6 +15,8 @@ log = logging.getLogger(__name__)
 # The rows of one run: some ten seconds of work, so that the worker's other jobs get their turn. Unpacking or writing a workbook
 # cannot be divided, and takes up to two minutes.
 MAX_AT_ONCE = {entities.READING: 2000, entities.APPLYING: 300, entities.WRITING: 1000}
+# How far the look for applied rows goes back: a read is mostly of one partition.
+JUST = timedelta(seconds=15)
 
 
 def go_on_with_spreadsheets(now: datetime) -> str:
@@ -63,8 +65,8 @@ def follow_links(now: datetime) -> str:
 
 
 def has_links(now: datetime) -> bool:
-    """Return whether a row waits whose turn has come within minutes. The next scheduled run finds older ones."""
-    return bool(operations.PENDING_LINKS.list_due(now))
+    """Return whether a row was applied just now. The next scheduled run finds older ones."""
+    return bool(operations.PENDING_LINKS.list_between(now - JUST, now))
 
 
 def remove_old_exports(now: datetime) -> str:
@@ -93,7 +95,7 @@ JOBS = [
     ),
     Job(
         operations.PENDING_LINKS.job,
-        timedelta(seconds=2),
+        timedelta(seconds=10),
         follow_links,
         normal_lag=operations.PENDING_LINKS.max_write_delay + timedelta(minutes=2),
         idle_every=timedelta(minutes=2),

@@ -52,7 +52,7 @@ RETRY_DELAYS = [
     timedelta(hours=2),
     timedelta(hours=12),
 ]
-ROWS_AT_ONCE = 8
+ROWS_AT_ONCE = 25
 FILES_AT_ONCE = 8
 FILES_A_HOST = 2
 # A decoder takes a processor and up to 300 MB (decision 040).
