@@ -93,11 +93,16 @@ def delete_term(row: Row) -> None:
 def claim_past_orders(user_id: UUID, email: str) -> None:
     """Assign the past orders with an e-mail address to the member who has proved it. Raises CassandraUnavailable.
 
-    Orders of other members stay as they are. A second call changes nothing.
+    Orders of other members stay as they are. A second call writes nothing, since it follows each sign-in.
     """
     key = email_key(email)
-    for row in queries.prefetch_order_ids(EMAIL, key, MAX_ORDERS).rows():
-        claim_past_order(row.order_id, user_id, key)
+    with_address = queries.prefetch_order_ids(EMAIL, key, MAX_ORDERS)
+    own = queries.prefetch_order_ids(MEMBER, user_id.hex, MAX_ORDERS)
+    claimed = {row.order_id for row in own.rows()}
+    for row in with_address.rows():
+        # The member's row is the last thing that a claim writes.
+        if row.order_id not in claimed:
+            claim_past_order(row.order_id, user_id, key)
 
 
 def claim_past_order(order_id: UUID, user_id: UUID, email: str) -> None:

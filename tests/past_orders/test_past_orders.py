@@ -118,6 +118,8 @@ def test_x542_the_worker_assigns_the_orders_of_an_address_that_was_just_proved()
     EMAIL_PROOFS.note(datetime.now(UTC), user_id=member.pk)
     claim()
     assert numbers(list_past_orders(member.pk)[0]) == [order.number]
+    # This follows each sign-in.
+    assert record_writes(lambda: operations.claim_past_orders(member.pk, member.email)) == []
 
 
 def test_x541_a_long_list_has_pages(client: Client) -> None:
