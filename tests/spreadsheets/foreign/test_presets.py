@@ -16,8 +16,8 @@ from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.feeds import open_feed
 from spreadsheets.foreign.groups import group_lines, pack_line, read_converted
 from spreadsheets.foreign.presets import PRESETS, find_preset, list_first_targets
-from spreadsheets.foreign.values import Slugs, plain_price
-from tests.spreadsheets.foreign.reading import FOLDER, convert_file
+from spreadsheets.foreign.values import Slugs, is_between, plain_price
+from tests.spreadsheets.foreign.reading import FOLDER, NOW, convert_file
 
 SAMPLES = {
     "magento.csv": (
@@ -218,6 +218,19 @@ def test_x530_prices_are_read_however_they_are_written_unless_that_is_unclear() 
         ("9" * 100_000, "9" * 100_000),
     ):
         assert plain_price(typed) == plain
+
+
+def test_x531_a_sale_is_on_from_its_first_to_its_last_day() -> None:
+    for start, end, is_on in (
+        ("", "", True),
+        ("2026-11-27", "2026-11-27", True),
+        ("11/27/26, 1:06 AM", "", True),
+        ("2026-11-27T13:00+0000", "", False),
+        ("", "2026-11-26", False),
+        ("soon", "", False),
+        ("", "9999-12-31", False),
+    ):
+        assert is_between(NOW, start, end) == is_on, (start, end)
 
 
 def test_x530_the_lines_of_a_product_come_together_wherever_they_are() -> None:
