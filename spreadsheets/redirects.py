@@ -1,7 +1,6 @@
 """Files of redirects from addresses of a former shop, and the form of one, which staff fill in on a page, too."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,13 +13,14 @@ from cassandra_db import current_time
 from catalogue.errors import RedirectRefused
 from catalogue.old_addresses import normalize_path
 from catalogue.operations.redirects import get_redirect, is_full, make_redirect, save_redirect
-from spreadsheets.entities import Change, Fault, FileRow, PlannedRow, SpreadsheetTask
-from spreadsheets.row_forms import RowForm, list_faults, read_forms
+from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
+from spreadsheets.row_forms import Decision, RowForm, Values, plan_forms, read_forms
+from web.types import StrOrPromise
 
 TOO_MANY = gettext_lazy("There are too many redirects. Remove some first.")
 
 
-def _address_field(label: Any, help_text: Any) -> forms.CharField:
+def _address_field(label: StrOrPromise, help_text: StrOrPromise) -> forms.CharField:
     return forms.CharField(
         label=label,
         max_length=500,
@@ -66,43 +66,25 @@ def redirect_key(cells: dict[str, str]) -> str:
 
 def plan_redirects(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
     """Return the plans for the rows of a file of redirects. Raises CassandraUnavailable."""
-    planned = [_plan(row) for row in rows]
-    new = [row for row in planned if row.plan == "new"]
-    if not new or not is_full(new[0].key):
-        return planned
-    return [
-        replace(row, plan="faulty", changes=(), faults=(Fault(row.line, "", str(TOO_MANY)),))
-        if row.plan == "new"
-        else row
-        for row in planned
-    ]
+    has_room = not is_full(rows[0].key)
 
+    def decide(row: FileRow, values: Sequence[Values], _found: object) -> Decision:
+        made, former = values[0]["redirect"], values[0]["former"]
+        if former:
+            return "unchanged" if former.target == made.target else "changed", former.address
+        return ("new", "") if has_room else [Fault(row.line, "old_address", str(TOO_MANY))]
 
-def _plan(row: FileRow) -> PlannedRow:
-    line, cells = row.lines[0]
-    form = RedirectForm(cells)
-    if faults := (*row.faults, *list_faults(line, form)):
-        return PlannedRow(row.position, line, row.key, "faulty", faults=faults)
-    made, former = form.cleaned_data["redirect"], form.cleaned_data["former"]
-    if former and former.target == made.target:
-        return PlannedRow(row.position, line, row.key, "unchanged")
-    changes = (
-        Change(line, "", "old_address", None, made.path),
-        Change(line, "", "new_address", former.address if former else None, made.address),
-    )
-    plan = "changed" if former else "new"
-    return PlannedRow(row.position, line, row.key, plan, changes=changes)
+    return plan_forms(rows, RedirectForm, tuple, decide)
 
 
 def apply_redirect(_task: SpreadsheetTask, row: PlannedRow, _mark: UUID) -> tuple[str, str]:
-    """Save a redirect; a repeat changes nothing. Return the result, and the reason for it.
+    """Save a redirect; a repeat changes nothing. The label of its row is its address when the file was read.
 
-    Raises CellRefused, and CassandraUnavailable; the caller then repeats the call.
+    Return the result, and the reason for it. Raises CellRefused, and CassandraUnavailable; the caller then repeats the call.
     """
     (said,) = read_forms(row, RedirectForm)
     made, former = said["redirect"], said["former"]
-    planned = row.changes[-1].before
-    if former and former.target != made.target and former.address != planned:
+    if former and former.target != made.target and former.address != row.label:
         return "changed", _("It leads to %(address)s now.") % {"address": former.address}
     save_redirect(made, current_time())
     return "done", ""
