@@ -15,7 +15,7 @@ WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
 # The possible plans of a row of an import.
 PLANS = ("new", "changed", "unchanged", "faulty")
 # The layouts whose files are about people. Their rows are kept in a table of their own, for days only.
-PEOPLE = ("customers", "past-orders", "reviews")
+PEOPLE = ("customer-accounts", "past-orders", "reviews")
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ LAYOUTS = {
             stock_lines,
         ),
         Layout(
-            "customers",
+            "customer-accounts",
             gettext_lazy("Customers"),
             ("support",),
             _form_help(customers.CustomerForm),

@@ -31,7 +31,7 @@ class SpreadsheetTask(Model):
     month = columns.Date(partition_key=True)  # the first day of the month, in UTC
     task_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     unfinished = columns.Set(columns.TimeUUID, static=True)
-    layout = columns.Text()  # products, prices, stock; picking, slips, labels, orders, order-lines
+    layout = columns.Text()  # one of spreadsheets.layouts, or of orders.papers.order_files
     state = (
         columns.Text()
     )  # reading, asking, refused, read, applying, finished; writing, written, expired

@@ -86,7 +86,7 @@ def test_x539_a_customer_gets_an_account_with_addresses_and_a_note() -> None:
         "city": "München",
         "country": "de",
     }
-    task = read(file_of(first, second), "customers")
+    task = read(file_of(first, second), "customer-accounts")
     assert plans(task) == ["new"], faults_of(task)
     assert apply(task).results == {"done": 1}
     user = existing(find_user_by_email(email))
@@ -108,12 +108,12 @@ def test_x539_a_customer_gets_an_account_with_addresses_and_a_note() -> None:
 def test_x539_a_file_that_is_sent_again_creates_and_changes_nothing() -> None:
     email, name = fresh_email(), f"Ada {uuid4().hex}"
     content = file_of(CUSTOMER | {"email": email, "name": name, "invite": "yes"})
-    apply(read(content, "customers"))
+    apply(read(content, "customer-accounts"))
     user = existing(find_user_by_email(email))
-    again = read(content, "customers")
+    again = read(content, "customer-accounts")
     assert (plans(again), again.counts) == (["unchanged"], {"unchanged": 1})
     member = make_user("Bob")
-    other = read(file_of(CUSTOMER | {"email": member.email, "invite": "yes"}), "customers")
+    other = read(file_of(CUSTOMER | {"email": member.email, "invite": "yes"}), "customer-accounts")
     assert plans(other) == ["unchanged"]
     assert existing(get_user(user.pk)).addresses == user.addresses
     assert existing(get_user(member.pk)).name == "Bob"
@@ -122,7 +122,7 @@ def test_x539_a_file_that_is_sent_again_creates_and_changes_nothing() -> None:
 
 def test_x539_a_customer_who_registers_in_the_meantime_keeps_the_account() -> None:
     email = fresh_email()
-    task = read(file_of(CUSTOMER | {"email": email, "invite": "yes"}), "customers")
+    task = read(file_of(CUSTOMER | {"email": email, "invite": "yes"}), "customer-accounts")
     member = register_user(email, "Ada L", "seven wet otters", datetime.now(UTC), verified=True)
     assert apply(task).results == {"changed": 1}
     assert existing(find_user_by_email(email)).pk == member.pk
@@ -136,13 +136,13 @@ def test_x539_x540_an_import_that_is_killed_at_any_write_makes_one_account_and_o
     def run(task: SpreadsheetTask) -> None:
         go_on(task)
 
-    recorded = read(content(fresh_email()), "customers")
+    recorded = read(content(fresh_email()), "customer-accounts")
     assert operations.start_applying(recorded, datetime.now(UTC))
     targets = first_and_last_writes(record_writes(lambda: run(recorded)))
     assert len(targets) >= 8
     for target in targets:
         email = fresh_email()
-        task = read(content(email), "customers")
+        task = read(content(email), "customer-accounts")
         assert operations.start_applying(task, datetime.now(UTC))
         assert kill_at_write(target, lambda task=task: run(task)), target  # type: ignore[misc]
         assert go_on(task).results == {"done": 1}, target
@@ -153,7 +153,7 @@ def test_x539_x540_an_import_that_is_killed_at_any_write_makes_one_account_and_o
 
 def test_x540_s121_the_invitation_sets_a_password_once(deliver_mail: Any, client: Client) -> None:
     email = fresh_email()
-    apply(read(file_of(CUSTOMER | {"email": email, "invite": "yes"}), "customers"))
+    apply(read(file_of(CUSTOMER | {"email": email, "invite": "yes"}), "customer-accounts"))
     user = existing(find_user_by_email(email))
     assert not user.has_usable_password()
     (message,) = deliver_mail(email)
@@ -185,12 +185,12 @@ def find_link(message: EmailMessage) -> str:
 @pytest.mark.parametrize(
     ("layout", "row", "columns"),
     [
-        ("customers", CUSTOMER | {"email": "x"}, ["email"]),
-        ("customers", {"email": "a@example.com", "name": ""}, ["name"]),
-        ("customers", CUSTOMER | {"email": "a@example.com", "country": "US"}, ["country"]),
-        ("customers", CUSTOMER | {"email": "a@example.com", "postal_code": "1"}, ["postal_code"]),
-        ("customers", {"email": "a@example.com", "name": "A", "phone": "x", "consent": "maybe", "consent_at": "y", "invite": "z"}, ["consent", "consent_at", "invite", "phone"]),
-        ("customers", {"email": "a@example.com", "name": "x" * 101, "tags": "y" * 900}, ["name", "tags"]),
+        ("customer-accounts", CUSTOMER | {"email": "x"}, ["email"]),
+        ("customer-accounts", {"email": "a@example.com", "name": ""}, ["name"]),
+        ("customer-accounts", CUSTOMER | {"email": "a@example.com", "country": "US"}, ["country"]),
+        ("customer-accounts", CUSTOMER | {"email": "a@example.com", "postal_code": "1"}, ["postal_code"]),
+        ("customer-accounts", {"email": "a@example.com", "name": "A", "phone": "x", "consent": "maybe", "consent_at": "y", "invite": "z"}, ["consent", "consent_at", "invite", "phone"]),
+        ("customer-accounts", {"email": "a@example.com", "name": "x" * 101, "tags": "y" * 900}, ["name", "tags"]),
         ("past-orders", {"number": "1", "placed_at": "", "email": "", "total": ""}, ["email", "placed_at", "total"]),
         ("past-orders", {"number": "", "placed_at": "x", "email": "x", "total": "-1", "units": "1.5"}, ["email", "number", "placed_at", "total", "units"]),
         ("reviews", {"product": "no-such", "stars": "5", "name": "A", "written_at": "2025-01-01"}, ["product"]),
@@ -214,7 +214,7 @@ def test_x539_x541_x543_what_is_wrong_is_said_with_line_and_column(
 def test_x539_lines_of_one_customer_that_are_apart_are_named() -> None:
     emails = [fresh_email(), fresh_email()]
     rows = [CUSTOMER | {"email": each} for each in (*emails, emails[0])]
-    ((line, column, text),) = faults_of(read(file_of(*rows), "customers"))
+    ((line, column, text),) = faults_of(read(file_of(*rows), "customer-accounts"))
     assert (line, column) == (4, "email")
     assert "Line 2" in text
 
@@ -346,7 +346,7 @@ def test_x543_vouchers_are_promotions_with_a_code_and_are_made_once() -> None:
 def test_s120_people_are_applied_with_a_code_and_looked_at_in_the_log(client: Client) -> None:
     bea = make_user("Bea", role="support")
     desk, email = sign_in_staff(client, bea), fresh_email()
-    task = read(file_of(CUSTOMER | {"email": email, "name": EVIL[:90]}), "customers")
+    task = read(file_of(CUSTOMER | {"email": email, "name": EVIL[:90]}), "customer-accounts")
     address = reverse("adminpanel:spreadsheet", args=[task.task_id])
     page = desk.get(address).content.decode()
     assert "&lt;script&gt;" in page
@@ -370,7 +370,7 @@ def test_s120_people_are_applied_with_a_code_and_looked_at_in_the_log(client: Cl
 
 
 def test_s120_rows_about_people_expire_and_are_not_applied_when_they_are_about_to() -> None:
-    task = read(file_of(CUSTOMER | {"email": fresh_email()}), "customers")
+    task = read(file_of(CUSTOMER | {"email": fresh_email()}), "customer-accounts")
     assert queries.ROWS.read(task.task_id, 0) == []
     assert len(queries.PEOPLE_ROWS.read(task.task_id, 0)) == 1
     late = datetime.now(UTC) + PEOPLE_APPLY_DURATION + timedelta(minutes=1)
