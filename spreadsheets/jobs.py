@@ -64,7 +64,7 @@ def follow_links(now: datetime) -> str:
     )
 
 
-def has_links(now: datetime) -> bool:
+def has_pending_links(now: datetime) -> bool:
     """Return whether a row was applied just now. The next scheduled run finds older ones."""
     return bool(operations.PENDING_LINKS.list_between(now - JUST, now))
 
@@ -99,7 +99,7 @@ JOBS = [
         follow_links,
         normal_lag=operations.PENDING_LINKS.max_write_delay + timedelta(minutes=2),
         idle_every=timedelta(minutes=2),
-        has_work=has_links,
+        has_work=has_pending_links,
         # It waits for other hosts.
         has_own_loop=True,
     ),

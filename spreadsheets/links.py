@@ -113,7 +113,8 @@ class Links:
 
     @staticmethod
     def _lacks_pictures(product: Product) -> bool:
-        return any(is_address(each.picture) for each in (*product.pictures, *product.variants))
+        pictures = [each.picture for each in product.pictures]
+        return any(map(is_address, pictures + [each.picture for each in product.variants]))
 
     def settle(self, product: Product, base: Product) -> Product:
         """Return the product without placeholders, and with the pictures that its variants show.
