@@ -121,7 +121,8 @@ def render_new_products() -> str:
     )
     cards = sorted(list_featured("new_arrivals"), key=lambda card: card.created_at, reverse=True)
     for card in cards:
-        text = ", ".join(filter(None, (card.brand, format_money(card.price))))
+        # Readers take a summary for HTML.
+        text = escape(", ".join(filter(None, (card.brand, format_money(card.price)))))
         feed.add_item(
             _UNWRITABLE.sub("", card.name),
             absolute_url(reverse("product", args=(card.slug,))),
