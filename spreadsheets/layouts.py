@@ -168,7 +168,7 @@ LAYOUTS = {
             gettext_lazy("Customers"),
             ("support",),
             _form_help(customers.CustomerForm),
-            ("email", "name"),
+            ("email",),
             customers.customer_key,
             customers.plan_customers,
             apply=customers.apply_customer,

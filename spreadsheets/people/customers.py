@@ -52,13 +52,15 @@ class CustomerForm(RowForm):
         "invite": "yes",
     }
     email = email_field()
-    name = line_field(gettext_lazy("The full name."), required=True)
+    name = line_field(gettext_lazy("The full name, or use the next two columns."))
+    first_name, last_name = line_field(), line_field()
     phone = CellField(normalize_phone, empty="", most=30)
     street = line_field(
         gettext_lazy("Street and number. Several lines with one email are several addresses.")
     )
     street2 = line_field(gettext_lazy("Company, flat or floor."))
-    postal_code = line_field("", 20)
+    # Shopify puts an apostrophe before it.
+    postal_code = CellField(lambda text: text.lstrip("'"), empty="", most=20)
     city = line_field("", 80)
     area = line_field(gettext_lazy("The province or county, where addresses have one."), 80)
     country = line_field(gettext_lazy("Two letters, such as DE. Empty: the shop’s own country."), 2)
@@ -84,8 +86,12 @@ class CustomerForm(RowForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Check the address by its country's rules."""
+        """Require a name, and check the address by its country's rules."""
         cleaned = super().clean() or self.cleaned_data
+        parts = (cleaned.get("first_name"), cleaned.get("last_name"))
+        cleaned["name"] = cleaned.get("name") or " ".join(filter(None, parts))[:100]
+        if not cleaned["name"] and "name" not in self.errors:
+            self.add_error("name", _("Enter a name."))
         if any(cleaned.get(name) for name in _LOCATED):
             country = (cleaned.get("country") or get_default_country()).upper()
             form = AddressFields(

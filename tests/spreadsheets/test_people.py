@@ -105,6 +105,14 @@ def test_x539_a_customer_gets_an_account_with_addresses_and_a_note() -> None:
     assert not list_recipient_mails(email)
 
 
+def test_x539_a_name_may_stand_in_two_columns() -> None:
+    row = CUSTOMER | {"email": fresh_email(), "name": "", "first_name": "Ada", "last_name": "King"}
+    apply(read(file_of(row | {"postal_code": "'10115"}), "customer-accounts"))
+    user = existing(find_user_by_email(row["email"]))
+    (address,) = list_addresses(user)
+    assert (user.name, address.name, address.postal_code) == ("Ada King", "Ada King", "10115")
+
+
 def test_x539_a_file_that_is_sent_again_creates_and_changes_nothing() -> None:
     email, name = fresh_email(), f"Ada {uuid4().hex}"
     content = file_of(CUSTOMER | {"email": email, "name": name, "invite": "yes"})
