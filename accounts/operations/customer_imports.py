@@ -13,9 +13,8 @@ from accounts.errors import EmailTaken, NoSuchUser
 from accounts.models import User
 from accounts.operations.email_claims import claim_email
 from accounts.operations.passwords import invitation_link
-from accounts.operations.registration import USER_DROPPED
 from accounts.operations.search_terms import name_under_way
-from cassandra_db import SEND_AGAIN, applied_if, conditional_write
+from cassandra_db import SEND_AGAIN, conditional_write
 from mail.operations import MailOptions, queue_mail
 
 # All that an import knows is one write, so that a repeated import adds no address twice.
@@ -24,6 +23,10 @@ INSERT_CUSTOMER = conditional_write(
     """INSERT INTO users (user_id, email, name, password, role, active, demo, created_at, phone, addresses, default_address)
        VALUES (:user_id, :email, :name, :password, '', true, false, :now, :phone, :addresses, :default_address)
        IF NOT EXISTS""",
+)
+# The row of an account that did not get its address. It may be that of an attempt that was killed.
+DROP_CUSTOMER = conditional_write(
+    "Q6", "DELETE FROM users WHERE user_id = :user_id IF email = :email AND verified_at = null"
 )
 
 
@@ -42,26 +45,23 @@ def import_customer(customer: ImportedCustomer, user_id: UUID, now: datetime) ->
 
     Raises EmailTaken if the e-mail address has another account. Also raises NoSuchUser, CassandraUnavailable.
     """
-    password = make_password(None)
     addresses = {
         str(slot): address.stored_fields() for slot, address in enumerate(customer.addresses, 1)
     }
     with name_under_way(user_id):
-        written = INSERT_CUSTOMER.apply(
-            # Each unusable password is unique, too.
-            if_lost=applied_if(lambda row: bool(row.password == password)),
+        INSERT_CUSTOMER.apply(
+            if_lost=SEND_AGAIN,
             user_id=user_id,
             email=customer.email,
             name=customer.name,
-            password=password,
+            password=make_password(None),
             phone=customer.phone,
             addresses=addresses,
             default_address="1" if addresses else "",
             now=now,
         )
         if not claim_email(queries.email_key(customer.email), user_id, now):
-            if written:
-                USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=user_id)
+            DROP_CUSTOMER.apply(if_lost=SEND_AGAIN, user_id=user_id, email=customer.email)
             raise EmailTaken
     if (made := queries.get_user(user_id)) is None:
         raise NoSuchUser  # erased in the same moment

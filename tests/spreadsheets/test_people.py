@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
-from uuid import uuid4
+from uuid import uuid4, uuid5
 
 import pytest
 import time_machine
@@ -13,7 +13,7 @@ from django.urls import reverse
 from moneyed import EUR, Money
 
 from accounts.models import User
-from accounts.operations import register_user
+from accounts.operations import customer_imports, register_user
 from accounts.operations.passwords import INVITATION_SECONDS
 from accounts.queries import (
     find_user_by_email,
@@ -35,7 +35,7 @@ from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations.imports import PEOPLE_APPLY_DURATION
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.factories import make_product, make_user, sign_in_staff
-from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
+from tests.orders.crashes import first_and_last_writes, kill_at_write, kill_in, record_writes
 from tests.reads import existing
 from tests.spreadsheets.files import apply, csv_of, faults_of, go_on, read, rows_of, stored
 
@@ -135,6 +135,19 @@ def test_x539_a_customer_who_registers_in_the_meantime_keeps_the_account() -> No
     assert apply(task).results == {"changed": 1}
     assert existing(find_user_by_email(email)).pk == member.pk
     assert not list_recipient_mails(email)
+
+
+def test_x539_a_killed_import_leaves_no_account_beside_the_one_that_took_the_address() -> None:
+    email = fresh_email()
+    task = read(file_of(CUSTOMER | {"email": email}), "customer-accounts")
+    assert operations.start_applying(task, datetime.now(UTC))
+    kill_in(customer_imports, "claim_email", lambda: go_on(task))
+    user_id = uuid5(task.task_id, email)
+    assert existing(get_user(user_id)).email == email
+    member = register_user(email, "Ada", None, datetime.now(UTC))
+    assert go_on(task).results == {"changed": 1}
+    assert get_user(user_id) is None
+    assert existing(find_user_by_email(email)).pk == member.pk
 
 
 def test_x539_x540_an_import_that_is_killed_at_any_write_makes_one_account_and_one_mail() -> None:
