@@ -59,18 +59,10 @@ def split_pictures(text: str) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-def list_addresses(column: str, text: str) -> list[str]:
-    """Return the web addresses in the cell of a column."""
-    is_about_pictures = column in (PICTURES, PICTURE)
-    return (
-        [each for each, _alt in split_pictures(text) if is_address(each)]
-        if is_about_pictures
-        else []
-    )
-
-
-def list_slugs(column: str, text: str) -> list[str]:
-    """Return the addresses of products in the cell of a column."""
+def list_names(column: str, text: str) -> list[str]:
+    """Return the web addresses of pictures, or the addresses of products, in the cell of a column."""
+    if column in (PICTURES, PICTURE):
+        return [each for each, _alt in split_pictures(text) if is_address(each)]
     return list(split_values(text)) if column in (RELATED, SUCCESSOR) else []
 
 
@@ -116,16 +108,24 @@ class Links:
         pictures = [each.picture for each in product.pictures]
         return any(map(is_address, pictures + [each.picture for each in product.variants]))
 
-    def settle(self, product: Product, base: Product) -> Product:
+    def settle(
+        self, product: Product, base: Product, former: Collection[str] | None = None
+    ) -> Product:
         """Return the product without placeholders, and with the pictures that its variants show.
 
-        While one of its pictures is not there, it keeps those of `base`, too.
+        It keeps pictures of `base`: all while one of its own is not there, else those that are not among the addresses `former`
+        (default: all are).
         """
         present = {each.picture: each for each in base.pictures}
         pictures = {each.picture: each for each in product.pictures if not is_address(each.picture)}
-        if self._lacks_pictures(product):
-            kept = [each for each in present if each not in pictures]
-            pictures |= {each: present[each] for each in kept[: MAX_PICTURES - len(pictures)]}
+        is_lacking = self._lacks_pictures(product)
+        kept = [
+            each
+            for each in present
+            if each not in pictures
+            and (is_lacking or (former is not None and address_of(each) not in former))
+        ]
+        pictures |= {each: present[each] for each in kept[: MAX_PICTURES - len(pictures)]}
         variants = []
         for variant in product.variants:
             picture = variant.picture
@@ -151,11 +151,9 @@ def read_links(cells: Iterable[tuple[str, str]], product_rows: Iterable[Sequence
         return Links()
     heads = [rows[0] for rows in product_rows if rows]
     named = {each for row in heads for each in (*(row.related_ids or ()), row.successor_id) if each}
-    return _read(
-        {each for text in texts for each in list_addresses(*text)},
-        {each for text in texts for each in list_slugs(*text) if SLUG.fullmatch(each)},
-        named,
-    )
+    names = {each for text in texts for each in list_names(*text)}
+    urls = set(filter(is_address, names))
+    return _read(urls, {each for each in names - urls if SLUG.fullmatch(each)}, named)
 
 
 def read_links_of(product: Product) -> Links:

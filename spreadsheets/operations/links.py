@@ -18,25 +18,22 @@ from time import monotonic
 from django.utils.translation import gettext as _
 
 from cassandra_db import SEND_AGAIN, Row, conditional_write, current_time, read, write
-from catalogue.entities import Product, ProductPicture
+from catalogue.entities import Product
 from catalogue.errors import DecoderFailed, PhotoRefused, ProductChanged, ProductRefused
 from catalogue.operations import change_product
 from catalogue.photos import MAX_PHOTO_BYTES, take_in_photo
 from catalogue.queries import get_product_at_quorum
-from catalogue.rules import MAX_PICTURES, MAX_PINNED
 from jobs.due_rows import DueRows, Sweep
 from spreadsheets.entities import Change, Fault, PlannedRow, pack
 from spreadsheets.links import (
     LINK_COLUMNS,
-    PICTURE,
     PICTURES,
-    RELATED,
-    SUCCESSOR,
     Links,
     address_of,
     is_address,
-    list_addresses,
-    list_slugs,
+    link_columns,
+    list_names,
+    picture_column,
     read_links,
     split_pictures,
 )
@@ -107,11 +104,7 @@ PENDING_LINKS = DueRows(
 
 def has_links(row: PlannedRow) -> bool:
     """Return whether a row's changes name something that may have to be fetched or found."""
-    return any(_list_named(each) for each in row.changes)
-
-
-def _list_named(change: Change) -> list[str]:
-    return [*list_addresses(change.column, change.after), *list_slugs(change.column, change.after)]
+    return any(list_names(each.column, each.after) for each in row.changes)
 
 
 def note_waiting(stored: Row) -> None:
@@ -141,7 +134,7 @@ def _handle_rows(sweep: Sweep, fetcher: "_Fetcher", chunk: Sequence[list[Row]]) 
         with sweep.attempt(group, _name(group)):
             # A row without a plan has expired.
             if (stored := pending.one()) and stored.plan:
-                wanted |= _list_missing(*_read_links(planned_row(stored)))
+                wanted |= _list_urls(*_read_links(planned_row(stored)))
                 rows.append((group, stored))
             else:
                 sweep.clear(group)
@@ -168,10 +161,19 @@ def _read_links(row: PlannedRow) -> tuple[list[Change], Links]:
     return changes, links
 
 
-def _list_missing(changes: Iterable[Change], links: Links) -> set[str]:
+def _list_open(changes: Iterable[Change], links: Links) -> Iterator[tuple[Change, str]]:
+    """Yield the addresses of pictures and products in these changes that name nothing yet, each with its change."""
+    for change in changes:
+        for name in list_names(change.column, change.after):
+            if name not in (links.pictures if is_address(name) else links.product_ids):
+                yield change, name
+
+
+def _list_urls(changes: Iterable[Change], links: Links) -> set[str]:
     """Return the web addresses in these changes of which nothing is known."""
-    urls = {url for each in changes for url in list_addresses(each.column, each.after)}
-    return urls - links.pictures.keys() - links.failures.keys()
+    return {name for _change, name in _list_open(changes, links) if is_address(name)} - set(
+        links.failures
+    )
 
 
 def finish_links(stored: Row, failures: Mapping[str, FetchFailed]) -> timedelta | None:
@@ -181,10 +183,13 @@ def finish_links(stored: Row, failures: Mapping[str, FetchFailed]) -> timedelta 
     """
     row = planned_row(stored)
     changes, links = _read_links(row)
-    missing = _list_missing(changes, links)
-    if missing - failures.keys():
+    if _list_urls(changes, links) - failures.keys():
         return timedelta(0)  # the run's time was over
-    faults = list(_list_faults(changes, links, failures))
+    still_open = list(_list_open(changes, links))
+    faults = [
+        Fault(change.line, change.column, _explain(name, links, failures))
+        for change, name in still_open
+    ]
     try:
         assert row.product_id
         change_product(row.product_id, partial(put_links, changes, links), current_time())
@@ -195,8 +200,9 @@ def finish_links(stored: Row, failures: Mapping[str, FetchFailed]) -> timedelta 
             raise
         faults = []  # it was deleted
     tries = (stored.link_tries or 0) + 1
-    is_hopeful = any(_list_unknown(each, links) for each in changes) or any(
-        failures[url].is_temporary for url in missing
+    is_hopeful = any(
+        not is_address(name) or (name in failures and failures[name].is_temporary)
+        for _change, name in still_open
     )
     is_given_up = not (faults and is_hopeful) or tries > len(RETRY_DELAYS)
     delay = None if is_given_up else RETRY_DELAYS[tries - 1]
@@ -210,80 +216,29 @@ def finish_links(stored: Row, failures: Mapping[str, FetchFailed]) -> timedelta 
     return delay
 
 
-def _list_unknown(change: Change, links: Links) -> list[str]:
-    return [
-        each for each in list_slugs(change.column, change.after) if each not in links.product_ids
-    ]
-
-
-def _list_faults(
-    changes: Iterable[Change], links: Links, failures: Mapping[str, FetchFailed]
-) -> Iterator[Fault]:
-    for change in changes:
-        for url in list_addresses(change.column, change.after):
-            if url not in links.pictures:
-                reason = str(failures.get(url) or links.failures.get(url, ""))
-                shown = f"{url[:_MAX_URL_SHOWN]}…" if len(url) > _MAX_URL_SHOWN else url
-                yield Fault(change.line, change.column, f"{shown}: {reason}")
-        for slug in _list_unknown(change, links):
-            text = _("There is no product with the address “%(slug)s”.") % {"slug": slug}
-            yield Fault(change.line, change.column, text)
+def _explain(name: str, links: Links, failures: Mapping[str, FetchFailed]) -> str:
+    if not is_address(name):
+        return _("There is no product with the address “%(slug)s”.") % {"slug": name}
+    shown = f"{name[:_MAX_URL_SHOWN]}…" if len(name) > _MAX_URL_SHOWN else name
+    return f"{shown}: {failures.get(name) or links.failures[name]}"
 
 
 def put_links(changes: Iterable[Change], links: Links, product: Product) -> Product:
-    """Return the product with what these changes name. What staff have put there since stays; the same product if nothing changes."""
-    after = product
-    # The variants first: a picture that no variant shows any more can go.
-    for change in sorted(changes, key=lambda each: each.column == PICTURES):
-        if change.column == PICTURES:
-            after = _put_pictures(after, change, links)
-        elif change.column == PICTURE:
-            after = _put_variant_picture(after, change, links)
-        elif change.column == RELATED:
-            ids = [links.product_ids.get(each) for each in list_slugs(RELATED, change.after)]
-            found = dict.fromkeys([*(each for each in ids if each), *after.related_ids])
-            after = replace(after, related_ids=tuple(found)[:MAX_PINNED])
-        elif change.column == SUCCESSOR and after.successor_id is None:
-            after = replace(after, successor_id=links.product_ids.get(change.after.strip()))
+    """Return the product with what these changes name. Pictures that were added since stay; the same product if nothing changes."""
+    columns = {each.name: each for each in link_columns(links)}
+    picture, after, former = picture_column(links), product, set[str]()
+    for change in changes:
+        if change.sku:
+            variants = (
+                picture.write(each, change.after) if each.sku == change.sku else each
+                for each in after.variants
+            )
+            after = replace(after, variants=tuple(variants))
+        else:
+            after = columns[change.column].write(after, change.after)
+            former |= {url for url, _alt in split_pictures(change.before or "")}
+    after = links.settle(after, product, former)
     return product if after == product else after
-
-
-def _put_pictures(product: Product, change: Change, links: Links) -> Product:
-    """Return the product with the pictures of a cell that are there, before its others.
-
-    Once all of them are there, the pictures that the cell had before are removed, unless a variant shows them.
-    """
-    named = [(links.find_picture(url), alt) for url, alt in split_pictures(change.after)]
-    alts = {each.picture: each.alt for each in product.pictures}
-    listed = {
-        picture: ProductPicture(picture, alts.get(picture) or alt)
-        for picture, alt in named
-        if not is_address(picture)
-    }
-    is_whole = not any(is_address(picture) for picture, _alt in named)
-    gone = {url for url, _alt in split_pictures(change.before or "")} if is_whole else set()
-    shown = {each.picture for each in product.variants}
-    others = [
-        each
-        for each in product.pictures
-        if each.picture not in listed
-        and (each.picture in shown or address_of(each.picture) not in gone)
-    ]
-    return replace(product, pictures=(*listed.values(), *others[: MAX_PICTURES - len(listed)]))
-
-
-def _put_variant_picture(product: Product, change: Change, links: Links) -> Product:
-    picture = links.find_picture(change.after)
-    if is_address(picture):
-        return product
-    variants = tuple(
-        replace(each, picture=picture) if each.sku == change.sku else each
-        for each in product.variants
-    )
-    product = replace(product, variants=variants)
-    if any(each.picture == picture for each in product.pictures):
-        return product
-    return replace(product, pictures=(*product.pictures, ProductPicture(picture, "")))
 
 
 # ---- Fetching
