@@ -570,9 +570,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a new rule, refused": ShopPage(
             "adminpanel:search_rule_new", "/staff/search-rules/pinned/new/", "admin", 422, _NOTHING
         ),
-        "redirects": ShopPage("adminpanel:redirects", "/staff/redirects/", "admin"),
+        "redirects": ShopPage("adminpanel:redirects", "/staff/search-rules/redirects/", "admin"),
         "a redirect, refused": ShopPage(
-            "adminpanel:redirect_save", "/staff/redirects/save/", "admin", 422, _NOTHING
+            "adminpanel:redirect_save",
+            "/staff/search-rules/redirects/save/",
+            "admin",
+            422,
+            _NOTHING,
         ),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 from uuid import uuid4
 
@@ -277,3 +279,14 @@ def test_x547_a_run_that_fails_leaves_the_former_files(client: Client, jug: Prod
     assert len(xml_items(client)) == 4
     folder = feeds.find_folder("feeds")
     assert sorted(each.name for each in folder.iterdir()) == sorted(feeds.CONTENT_TYPES)
+
+
+@pytest.mark.proof
+@pytest.mark.timeout(1200)
+def test_s123_a_hundred_thousand_products_take_no_more_memory(jug: Product) -> None:
+    count = 100_000
+    products = (replace(jug, product_id=uuid4(), variants=jug.variants[:1]) for _ in range(count))
+    feeds.write_feeds(islice(products, 500), now())
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    assert feeds.write_feeds(products, now()) == count - 500
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 50 * 1024
