@@ -17,6 +17,7 @@ from spreadsheets.foreign.entities import AUTOMATIC, SKIPPED
 from spreadsheets.foreign.mapping import EXTRA_TARGETS, MULTIPLE_TARGETS, list_targets
 from spreadsheets.foreign.presets import PRESETS
 from spreadsheets.foreign.questions import Question
+from spreadsheets.foreign.values import join_path, split_path
 from spreadsheets.layouts import Layout
 from web.forms import Form
 from web.types import StrOrPromise
@@ -53,7 +54,7 @@ class MappingForm(Form):
                 label=text,
                 required=False,
                 max_length=MAX_TEXT,
-                initial=" > ".join(text.split(" > ")[:MAX_DEPTH]),
+                initial=join_path(split_path(text)[:MAX_DEPTH]),
                 widget=text_input(list="categories"),
             )
 

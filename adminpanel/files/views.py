@@ -1,6 +1,7 @@
 """Pages about imports and exports of products, prices and stock."""
 
 from datetime import timedelta
+from typing import cast
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -235,7 +236,7 @@ def _columns_page(
 
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
-def faulty_rows(request: HttpRequest, task_id: UUID) -> FileResponse:
+def faulty_rows(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Send the faulty rows of an import as a file."""
     task = _get_task(request, task_id)
     try:
@@ -243,7 +244,10 @@ def faulty_rows(request: HttpRequest, task_id: UUID) -> FileResponse:
     except FileNotFoundError as error:
         raise Http404("no such file (any more)") from error
     name = f"{task.layout}-errors-{task.started_at:%Y-%m-%d-%H%M}.csv"
-    return FileResponse(file, as_attachment=True, filename=name, content_type=CONTENT_TYPES["csv"])
+    response = FileResponse(
+        file, as_attachment=True, filename=name, content_type=CONTENT_TYPES["csv"]
+    )
+    return cast(HttpResponse, response)  # Django's two response classes share no type
 
 
 @sensitive_post_parameters("code")

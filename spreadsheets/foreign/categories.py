@@ -1,6 +1,5 @@
 """Finds our categories for those of a foreign file: by address, by path, or by a name that only one has."""
 
-import re
 from collections.abc import Iterable, Mapping
 from uuid import UUID, uuid5
 
@@ -11,16 +10,15 @@ from catalogue.queries import get_category_tree_at_quorum
 from spreadsheets.cells import join_list, split_list
 from spreadsheets.entities import Fault
 from spreadsheets.foreign.entities import ConvertedLine
-from spreadsheets.foreign.values import make_slug
+from spreadsheets.foreign.values import MAX_CATEGORIES, join_path, make_slug, split_path
 
 # How many categories of a file are asked for at a time.
 MAX_ASKED = 100
 MAX_TEXT = 300
-_SEPARATOR = re.compile(r"\s*>\s*")
 
 
 def _fold(text: str) -> tuple[str, ...]:
-    return tuple(part.casefold() for part in _SEPARATOR.split(text.strip()))
+    return tuple(part.casefold() for part in split_path(text))
 
 
 class CategoryFinder:
@@ -42,24 +40,28 @@ class CategoryFinder:
             names.setdefault(node.name.casefold(), []).append(node)
         self._by_name = {name: nodes[0] for name, nodes in names.items() if len(nodes) == 1}
 
+    def keep_known(self, answers: Mapping[str, str]) -> dict[str, str]:
+        """Return the answers whose category exists, and those that leave one out."""
+        return {text: path for text, path in answers.items() if not path or self._find(path)}
+
     def create(self, task_id: UUID) -> None:
         """Create the categories of the answers that do not exist. A repeated call creates none twice. Raises CassandraUnavailable."""
         for text, path in self._answers.items():
             if not path or self._find(path):
                 continue
             try:
-                self._create_path(task_id, _SEPARATOR.split(path.strip()))
+                self._create_path(task_id, split_path(path))
             except (CategoryRefused, CategoryChanged) as refused:
                 self._refused[text] = str(refused)
 
     def _create_path(self, task_id: UUID, names: list[str]) -> None:
         parent: CategoryNode | None = None
         for depth in range(1, len(names) + 1):
-            path = _fold(" > ".join(names[:depth]))
+            path = _fold(join_path(names[:depth]))
             if found := self._by_path.get(path):
                 parent = found
                 continue
-            name, category_id = names[depth - 1], uuid5(task_id, " > ".join(path))
+            name, category_id = names[depth - 1], uuid5(task_id, join_path(path))
             slug = make_slug(name) or category_id.hex
             if slug in self._tree.by_slug or slug in self._tree.by_former_slug:
                 slug = make_slug(f"{parent.slug if parent else ''} {name} {category_id.hex[:6]}")
@@ -83,11 +85,8 @@ class CategoryFinder:
         """Return the line with the addresses of our categories. Unknown ones are left out, and noted to be asked for."""
         cells, faults = dict(line.cells), []
         for name in ("category", "other_categories"):
-            texts = (
-                split_list(cells.pop(name, ""))
-                if name == "other_categories"
-                else [cells.pop(name, "")]
-            )
+            text = cells.pop(name, "")
+            texts = split_list(text, most=MAX_CATEGORIES) if name == "other_categories" else [text]
             slugs = dict.fromkeys(slug for text in texts if text and (slug := self._slug_of(text)))
             faults += [
                 Fault(line.line, name, self._refused[text])
@@ -109,4 +108,4 @@ class CategoryFinder:
 
 def list_paths(tree: CategoryTree) -> Iterable[str]:
     """Return the paths of all categories, as answers name them."""
-    return (" > ".join(each.name for each in node.path) for node in tree.nodes)
+    return (join_path(each.name for each in node.path) for node in tree.nodes)

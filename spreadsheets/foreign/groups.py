@@ -15,7 +15,6 @@ from spreadsheets.foreign.values import make_slug
 
 # The values of these columns come together from all lines of a product.
 _JOINED = ("old_addresses", "pictures")
-_SEPARATOR = "\n"
 
 
 def pack_line(line: ConvertedLine) -> bytes:
@@ -66,13 +65,14 @@ def group_lines(lines: Iterable[ConvertedLine], scratch: IO[bytes]) -> Iterator[
 def _join(group: Sequence[ConvertedLine]) -> Iterator[ConvertedLine]:
     """Yield the lines of a product, as a file in our layout has them."""
     whole: dict[str, str] = {}
+    parts: dict[str, dict[str, None]] = {}
     for line in group:
         for name, text in line.cells.items():
             if name in _JOINED:
-                parts = [*whole.get(name, "").split(_SEPARATOR), *text.split(_SEPARATOR)]
-                whole[name] = _SEPARATOR.join(dict.fromkeys(each for each in parts if each))
+                parts.setdefault(name, {}).update(dict.fromkeys(filter(None, text.split("\n"))))
             elif name in PRODUCT_COLUMNS and not whole.get(name):
                 whole[name] = text
+    whole |= {name: "\n".join(texts) for name, texts in parts.items()}
     # A line that only describes the product, such as one with a further picture, is no variant.
     variants = [each for each in group if _is_variant(each)] or group[:1]
     numbers = {each.line for each in variants}

@@ -5,7 +5,7 @@ What cannot be converted stays as it is. The import then says what is wrong with
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils.text import slugify
 
 from catalogue.old_addresses import list_old_paths
-from catalogue.rules import EARLIEST, LATEST, MAX_LENGTHS
+from catalogue.rules import EARLIEST, LATEST, MAX_CATEGORIES_OF_A_PRODUCT, MAX_LENGTHS
 from pricing.templatetags.money import LOCALE
 from spreadsheets.cells import join_list, split_list
 from spreadsheets.files import normalize_name
@@ -28,8 +28,8 @@ _SPACES = re.compile(r"[\s'’]")
 _PLAIN = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,12})?", re.ASCII)
 _MEASURE = re.compile(r"(-?[0-9.,]{1,20})\s*([a-z\"]*)\.?", re.ASCII)
 _UNIT_OF_COLUMN = re.compile(r"\(([a-z]+)\)\s*$")
-_NEXT_ADDRESS = re.compile(r"[\s,|]+(?=https?://)")
-_PATH = re.compile(r"\s*>\s*")
+# The look behind keeps the time in proportion to the length.
+_NEXT_ADDRESS = re.compile(r"(?<![\s,|])[\s,|]+(?=https?://)")
 # Targets that several columns can have, and what separates their values.
 _SEPARATORS = {"tags": ", ", "pictures": "\n", "old_addresses": "\n"}
 # These have a value in each of our products and variants. An empty cell of another shop says nothing.
@@ -45,6 +45,9 @@ _DATE_FORMATS = (
     "%m/%d/%Y",
     "%m/%d/%y",
 )
+# More than a product can have. What follows is one text, which no category has.
+MAX_CATEGORIES = 2 * MAX_CATEGORIES_OF_A_PRODUCT
+_MAX_DATE_LENGTH = 40
 _STATUSES = {
     "active": ("publish", "published", "true", "1", "yes", "enabled"),
     "draft": ("pending", "private", "unpublished", "false", "0", "-1", "2", "no", "disabled"),
@@ -188,7 +191,7 @@ def reduce_price(price: str, sale_price: str) -> dict[str, str]:
 
 def parse_day(text: str) -> datetime | None:
     """Return the moment of a date as other shops write it, in UTC if it has no offset; None if it is none."""
-    for form in ("", *_DATE_FORMATS):
+    for form in ("", *_DATE_FORMATS) if len(text) <= _MAX_DATE_LENGTH else ():
         try:
             typed = datetime.strptime(text, form) if form else datetime.fromisoformat(text)  # noqa: DTZ007 -- see below
         except ValueError:
@@ -227,9 +230,19 @@ class Slugs:
         return self._by_key[key]
 
 
+def split_path(text: str) -> list[str]:
+    """Return the names in a category's path: "Kitchen > Mugs"."""
+    return [each.strip() for each in text.split(">")]
+
+
+def join_path(names: Iterable[str]) -> str:
+    """Return the path of a category, as `split_path` reads it."""
+    return " > ".join(names)
+
+
 def split_categories(text: str) -> dict[str, str]:
     """Return the cells of several category paths. The longest path is the main category; those above others are left out."""
-    paths = [" > ".join(_PATH.split(each)) for each in split_list(text) if each]
+    paths = [join_path(split_path(each)) for each in split_list(text, most=MAX_CATEGORIES) if each]
     if not paths:
         return {}
     main = max(paths, key=lambda path: path.count(" > "))

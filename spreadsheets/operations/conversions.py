@@ -97,10 +97,12 @@ def convert_or_ask(task: SpreadsheetTask, layout: Layout, file: IO[bytes], table
     foreign = _ForeignFile(file, layout, table)
     if not task.question:
         question = _first_question(task, layout, foreign)
-        finder = CategoryFinder(question.categories)
+        # A category that was removed since is asked for again.
+        answers = CategoryFinder({}).keep_known(question.categories)
+        finder = CategoryFinder(answers)
         for line in _convert(layout, question, foreign, Counter()):
             finder.resolve(line)
-        _ask(task, replace(question, unknown=tuple(finder.unknown)))
+        _ask(task, replace(question, categories=answers, unknown=tuple(finder.unknown)))
         return
     question, notes = unpack_question(task.question), Counter[str]()
     finder = CategoryFinder(question.categories)

@@ -128,6 +128,8 @@ def test_x532_unknown_categories_are_asked_for_once_and_created() -> None:
     task = answer(task)
     task = answer(task, {f"No {group}": ""})
     assert {each[1] for each in faults_of(task)} == {"category"}
+    gone = CategoryFinder({}).keep_known({"a": "", "b": f"Gone {unique()}", "c": child.slug})
+    assert gone == {"a": "", "c": child.slug}
     finder = CategoryFinder({"x": "a > b > c > d"})
     finder.create(uuid4())
     (fault,) = finder.resolve(ConvertedLine(9, {"category": "x"})).faults
