@@ -242,7 +242,8 @@ def _find_sale(
 def _describe_variation(
     own: dict[str, str], found: ConvertedLine, parent: _Product
 ) -> dict[str, str]:
-    cells = {"weight_grams": found.cells.get("weight_grams") or parent.weight}
+    weight = found.cells.get("weight_grams") or parent.weight
+    cells = {"weight_grams": weight} if weight else {}
     if "published" in own:
         cells["sold"] = "no" if own["published"] == "0" else "yes"
     if pictures := _list_addresses(own):
