@@ -9,6 +9,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from threading import Timer
@@ -108,7 +109,7 @@ def _open(parts: SplitResult, accept: str, until: float) -> Iterator[HTTPRespons
     port = parts.port or (80 if is_test else _HTTPS_PORT)
     connected = _connect(parts.hostname, port, until, is_test=is_test)
     if not is_test:
-        connected = ssl.create_default_context().wrap_socket(
+        connected = _get_context().wrap_socket(
             connected, server_hostname=parts.hostname, do_handshake_on_connect=False
         )
     connection = HTTPConnection(parts.hostname, port)
@@ -136,6 +137,12 @@ def _open(parts: SplitResult, accept: str, until: float) -> Iterator[HTTPRespons
     finally:
         timer.cancel()
         connection.close()
+
+
+@cache
+def _get_context() -> ssl.SSLContext:
+    # Reading the authorities takes longer than a handshake.
+    return ssl.create_default_context()
 
 
 def _end(connected: socket.socket) -> None:

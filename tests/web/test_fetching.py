@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,7 @@ def test_s118_the_certificate_has_to_be_that_of_the_name(
 ) -> None:
     certificate = write_certificate(tmp_path, "pictures.example")
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    monkeypatch.setattr(fetching, "_get_context", ssl.create_default_context)
     with run_remote_host(certificate) as host:
         host.answers = {"/a.jpg": send(b"picture")}
         resolve = socket.getaddrinfo
