@@ -45,7 +45,7 @@ BOUNDS = {
     "person": (8, 6),
     "promotions": (30, 5),  # and what each code has taken off
     "products": (60, 6),  # two for each of 25 rows
-    "redirects": (46, 3),  # a partition of each of 32 shards and of seven days
+    "redirects": (72, 4),  # partitions of 32 shards and seven days, and 25 addresses
     "sales": (30, 4),  # days and customers of three periods, each in two or three months
     "searches": (40, 3),  # a partition of each of 30 days
     "spreadsheets": (56, 4),  # the names of those who started each of the fifty

@@ -32,11 +32,13 @@ def _render_list(request: HttpRequest, form: RedirectForm, status: int = 200) ->
     after = normalize_path(request.GET.get("after", ""))
     found = operations.list_redirects(after, PAGE_LENGTH + 1)
     shown = found[:PAGE_LENGTH]
+    missing = list_missing(current_time(), MAX_MISSING)
+    reading = {path: operations.prefetch_redirect(path) for path, _count in missing}
     context = {
         "redirects": shown,
         "after": after,
         "next": shown[-1].path if len(found) > PAGE_LENGTH else "",
-        "missing": list_missing(current_time(), MAX_MISSING),
+        "missing": [(path, count) for path, count in missing if not reading[path].one()],
         "form": form,
     }
     return render_page(request, "adminpanel/catalogue/redirects.html", context, status=status)

@@ -57,3 +57,6 @@ def test_x546_an_address_that_was_not_found_is_redirected_from_its_row(client: C
     address = row.cssselect("a")[0].get("href")
     form = tree(client.get(f"{LIST}{address}"))
     assert form.cssselect("[name=old_address]")[0].get("value") == path
+    client.post(SAVE, {"old_address": path, "new_address": "/deals/"})
+    section = tree(client.get(LIST)).xpath("string(//section[@aria-labelledby='missing'])")
+    assert path not in section
