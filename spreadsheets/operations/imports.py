@@ -263,7 +263,7 @@ def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
     else:
         result, reason = apply_changes(row, task.task_id, mark)
     if result == "done":
-        if has_links(row):
+        if task.layout == "products" and has_links(row):
             note_waiting(stored)
         store.note_done(task.task_id, row.position, stored.label)
     else:
