@@ -119,11 +119,11 @@ def _sale_attributes(variant: Variant, stock: Stock, now: datetime) -> Iterator[
         yield "availability", "in_stock" if stock.available > 0 else "out_of_stock"
         return
     expected_on = stock.backorder.expected_on if stock.backorder else None
-    if stock.backorder and expected_on and expected_on > now.date():
+    # Google asks for the day on which it is sent, within a year.
+    if stock.backorder and expected_on and 0 < (expected_on - now.date()).days <= 365:
         yield "availability", "preorder" if stock.backorder.kind == PREORDER else "backorder"
         yield "availability_date", datetime.combine(expected_on, time(), UTC).isoformat()
     else:
-        # Google asks for the day on which it is sent.
         yield "availability", "out_of_stock"
 
 

@@ -35,6 +35,7 @@ _G = "{http://base.google.com/ns/1.0}"
 _ATOM = {"a": "http://www.w3.org/2005/Atom"}
 _IMAGE = "{http://www.google.com/schemas/sitemap-image/1.1}loc"
 IN_STOCK = Stock(3, "in")
+SOON = date.today() + timedelta(days=30)  # noqa: DTZ011 -- any day of these weeks
 PHOTOS = tuple(f"photo/{number:032x}-900x900" for number in range(12))
 
 
@@ -124,8 +125,9 @@ def test_x547_items_keep_googles_rules_in_both_files(client: Client) -> None:
         (IN_STOCK, "in_stock"),
         (Stock(1, "few"), "in_stock"),
         (Stock(), "out_of_stock"),
-        (Stock(5, "ahead", {}, Backorder(PREORDER, 5, date(2099, 1, 2))), "preorder"),
-        (Stock(5, "ahead", {}, Backorder(BACKORDER, 5, date(2099, 1, 2))), "backorder"),
+        (Stock(5, "ahead", {}, Backorder(PREORDER, 5, SOON)), "preorder"),
+        (Stock(5, "ahead", {}, Backorder(BACKORDER, 5, SOON)), "backorder"),
+        (Stock(5, "ahead", {}, Backorder(BACKORDER, 5, date(2099, 1, 2))), "out_of_stock"),
         (Stock(5, "ahead", {}, Backorder(BACKORDER, 5)), "out_of_stock"),
         (Stock(5, "ahead", {}, Backorder(PREORDER, 5, date(2020, 1, 2))), "out_of_stock"),
     ],
