@@ -43,7 +43,7 @@ def test_x531_each_column_is_shown_with_its_first_values_and_choices(cleo: Clien
     done = cleo.post(page.context["action"], sent | {names["Note"]: "detail"})
     assert done["Location"] == answer["Location"]
     task = go_on(task)
-    assert (task.state, task.source, task.counts) == ("read", "shopify", {"new": 1})
+    assert (task.state, task.source, task.counts) == ("read", "shopify-2024", {"new": 1})
     text = cleo.get(answer["Location"]).content.decode()
     assert "HTML in 1 description was converted." in text
     assert "Note: Fragile" in text
