@@ -17,9 +17,9 @@ from storefront.feed_files import find_folder, replaced_file
 from storefront.structured_data import absolute_url
 from text_pages.queries import list_live_pages
 
-# The protocol's limits on one file: its addresses and, less than 50 MB, its bytes.
+# The protocol's limit on the addresses of one file. It allows 50 MB, but pages read a file as a whole.
 MAX_SITEMAP_URLS = 50_000
-MAX_SITEMAP_BYTES = 49_000_000
+MAX_SITEMAP_BYTES = 10_000_000
 # The images of an address. The protocol allows 1,000.
 MAX_IMAGES = 10
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
