@@ -16,6 +16,13 @@ from django.utils.translation import gettext_lazy
 from catalogue.entities import Product
 from catalogue.rules import MAX_VARIANT_ROWS, normalize_sku
 from inventory.warehouses import find_warehouse_key, list_open_warehouses
+from spreadsheets.categories import (
+    CategoryForm,
+    apply_category,
+    category_key,
+    category_lines,
+    plan_categories,
+)
 from spreadsheets.columns import PRICE_COLUMNS, PRODUCT_COLUMNS, VARIANT_COLUMNS, Column
 from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
 from spreadsheets.errors import FileRefused
@@ -68,7 +75,7 @@ def _form_help(form: type[RowForm]) -> tuple[ColumnHelp, ...]:
 class Layout:
     """A kind of file. Staff with one of `roles` may import it. An imported file must have the `required` columns.
 
-    Files with `lines` are exported, too. Without `apply`, the rows change a product or its stock.
+    Files with `lines` of products or a whole `table` are exported, too. Without `apply`, the rows change a product or its stock.
     """
 
     name: str
@@ -79,6 +86,7 @@ class Layout:
     key: Callable[[dict[str, str]], str]
     plan: Callable[[Sequence[FileRow], UUID, datetime], list[PlannedRow]]
     lines: Callable[[Product], Iterator[list[str]]] | None = None
+    table: Callable[[], Iterator[list[str]]] | None = None
     apply: Callable[[SpreadsheetTask, PlannedRow, UUID], tuple[str, str]] | None = None
     # Whether neighbouring lines with the same key form one row.
     is_grouped: bool = False
@@ -204,6 +212,17 @@ LAYOUTS = {
             voucher_key,
             plan_vouchers,
             apply=apply_voucher,
+        ),
+        Layout(
+            "categories",
+            gettext_lazy("Categories"),
+            ("catalogue",),
+            _form_help(CategoryForm),
+            ("category", "name"),
+            category_key,
+            plan_categories,
+            table=category_lines,
+            apply=apply_category,
         ),
         Layout(
             "redirects",

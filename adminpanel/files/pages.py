@@ -39,7 +39,7 @@ def list_layouts(request: HttpRequest, *, exported: bool = False) -> list[Layout
     return [
         each
         for each in LAYOUTS.values()
-        if is_allowed(role, each.roles) and (each.lines or not exported)
+        if is_allowed(role, each.roles) and (each.lines or each.table or not exported)
     ]
 
 

@@ -188,7 +188,12 @@ def _iterate_lines(
             return
         found = get_products(chosen, guard_product)
         products = (found[each] for each in chosen if each in found)
-    lines = LAYOUTS[task.layout].lines
+    layout = LAYOUTS[task.layout]
+    if layout.table:
+        # It has nothing to do with products, and is written as the first part.
+        yield from () if first else layout.table()
+        return
+    lines = layout.lines
     assert lines
     for product in products:
         yield from lines(product)

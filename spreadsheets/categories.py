@@ -1,0 +1,97 @@
+"""Files of categories: they are created parents first, before the products of another installation come."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from uuid import UUID, uuid5
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from catalogue.entities import CategoryNode
+from catalogue.errors import CategoryChanged, CategoryRefused
+from catalogue.operations import save_category
+from catalogue.operations.categories import MAX_CATEGORY_DESCRIPTION, MAX_CATEGORY_NAME
+from catalogue.queries import get_category_tree_at_quorum
+from catalogue.rules import MAX_LENGTHS, SLUG
+from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
+from spreadsheets.row_forms import (
+    Decision,
+    RowForm,
+    Values,
+    line_field,
+    lines_field,
+    plan_forms,
+    read_forms,
+)
+
+
+class CategoryForm(RowForm):
+    """A line of a file of categories."""
+
+    examples = {"category": "mugs", "name": gettext_lazy("Mugs"), "parent": "kitchen"}
+    category = line_field(
+        gettext_lazy("The last part of its address."), MAX_LENGTHS["slug"], required=True
+    )
+    name = line_field("", MAX_CATEGORY_NAME, required=True)
+    parent = line_field(
+        gettext_lazy("The category above it, from the shop or a line further up."),
+        MAX_LENGTHS["slug"],
+    )
+    description = lines_field("", MAX_CATEGORY_DESCRIPTION)
+
+
+def category_lines() -> Iterator[list[str]]:
+    """Yield a line for each category, parents first, in the order of the menu. Raises CassandraUnavailable."""
+
+    def walk(nodes: Iterable[CategoryNode], parent: str) -> Iterator[list[str]]:
+        for node in nodes:
+            yield [node.slug, node.name, parent, node.description]
+            yield from walk(node.children, node.slug)
+
+    return walk(get_category_tree_at_quorum().roots, "")
+
+
+def category_key(cells: dict[str, str]) -> str:
+    """Return the key by which a line is a duplicate of another."""
+    return cells["category"].strip()
+
+
+def plan_categories(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
+    """Return the plans for the rows of a file of categories. One that exists stays as it is. Raises CassandraUnavailable."""
+    tree = get_category_tree_at_quorum()
+
+    def decide(row: FileRow, values: Sequence[Values], _found: object) -> Decision:
+        (said,) = values
+        if node := tree.by_slug.get(said["category"]):
+            return "unchanged", node.name
+        if not SLUG.fullmatch(said["category"]):
+            text = _("Enter lower-case letters, digits and single hyphens, such as oak-stools.")
+            return [Fault(row.line, "category", text)]
+        return "new", said["name"]
+
+    return plan_forms(rows, CategoryForm, tuple, decide)
+
+
+def apply_category(task: SpreadsheetTask, row: PlannedRow, _mark: UUID) -> tuple[str, str]:
+    """Create a category, once. Return the result, and the reason for it.
+
+    Raises CellRefused, and CassandraUnavailable; the caller then repeats the call.
+    """
+    (said,) = read_forms(row, CategoryForm)
+    tree, slug = get_category_tree_at_quorum(), said["category"]
+    parent = tree.by_slug.get(said["parent"])
+    if said["parent"] and parent is None:
+        text = _("There is no category with the address “%(slug)s”.")
+        return "refused", text % {"slug": said["parent"]}
+    if slug not in tree.by_slug:
+        try:
+            save_category(
+                category_id=uuid5(task.task_id, slug),
+                slug=slug,
+                name=said["name"],
+                parent_id=parent.category_id if parent else None,
+                description=said["description"],
+            )
+        except (CategoryRefused, CategoryChanged) as refused:
+            return "refused", str(refused)
+    return "done", ""
