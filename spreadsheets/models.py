@@ -16,7 +16,7 @@ class SpreadsheetTask(Model):
     """Imports and exports, partitioned by the month of their start, newest first.
 
     `unfinished` has the ids of the tasks that the worker has not finished; the batch that ends a task updates it.
-    Bound: 2,000 tasks a month are 1 MB, and a file of another shop that waits has up to 60 KB; 200 tasks are read. Tasks vanish after 90 days.
+    Bound: 2,000 tasks a month are 1 MB, and a file of another shop that waits has up to 300 KB; 200 tasks are read. Tasks vanish after 90 days.
     Writer: spreadsheets.operations, only by conditional writes.
     """
 
@@ -145,12 +145,12 @@ class FetchedPicture(Model):
 class RememberedMapping(Model):
     """Q30: what becomes of the columns and categories of a file of another shop with these columns.
 
-    Bound: one row a header, 256 columns and 500 categories, 120 KB. Vanishes two years after its last use.
+    Bound: one row a header, 256 columns and 500 categories, 300 KB. Vanishes two years after its last use.
     Writer: spreadsheets.operations.conversions.
     """
 
     __table_name__ = "remembered_mappings"
-    __partition_bytes__ = 120 * KB
+    __partition_bytes__ = 300 * KB
     __options__ = {"default_time_to_live": MAPPING_TTL}
     __personal_data__ = None
     head_hash = columns.Text(partition_key=True)  # SHA-256 of the layout and the columns' names

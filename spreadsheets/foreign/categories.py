@@ -12,9 +12,10 @@ from spreadsheets.entities import Fault
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.values import MAX_CATEGORIES, join_path, make_slug, split_path
 
-# How many categories of a file are asked for at a time.
+# How many categories of a file are asked for at a time, and in all.
 MAX_ASKED = 100
-MAX_TEXT = 300
+MAX_ANSWERS = 500
+MAX_TEXT = 200
 
 
 def _fold(text: str) -> tuple[str, ...]:
@@ -27,8 +28,9 @@ class CategoryFinder:
     def __init__(self, answers: Mapping[str, str]) -> None:
         self._answers = answers
         self._refused: dict[str, str] = {}
-        # The texts to ask for, at most MAX_ASKED.
+        # The texts to ask for.
         self.unknown: dict[str, None] = {}
+        self._most = min(MAX_ASKED, MAX_ANSWERS - len(answers))
         self._read(get_category_tree_at_quorum())
 
     def _read(self, tree: CategoryTree) -> None:
@@ -101,7 +103,7 @@ class CategoryFinder:
         found = self._find(text)
         if found is None and text in self._answers:
             found = self._find(self._answers[text])
-        elif found is None and len(self.unknown) < MAX_ASKED and len(text) <= MAX_TEXT:
+        elif found is None and len(text) <= MAX_TEXT and len(self.unknown) < self._most:
             self.unknown[text] = None
         return found.slug if found else ""
 

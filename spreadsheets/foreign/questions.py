@@ -10,7 +10,6 @@ from spreadsheets.files import normalize_name
 # A file's first lines, from which samples are taken. Columns without a value in them, and without a target, are not shown.
 SAMPLE_LINES = 100
 _SAMPLES, _SAMPLE_LENGTH = 3, 50
-MAX_REMEMBERED = 500
 
 
 @dataclass(frozen=True)

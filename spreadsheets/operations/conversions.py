@@ -36,7 +36,6 @@ from spreadsheets.foreign.entities import ColumnMapping, ConvertedLine, ForeignR
 from spreadsheets.foreign.groups import group_lines, pack_line
 from spreadsheets.foreign.presets import PRESETS, find_preset, get_convert, list_first_targets
 from spreadsheets.foreign.questions import (
-    MAX_REMEMBERED,
     SAMPLE_LINES,
     Question,
     hash_head,
@@ -206,10 +205,9 @@ def answer_question(
         if_lost=applied_if(lambda row: bool(row.question == packed)),
     )
     if outcome:
-        latest = dict(list(answered.categories.items())[-MAX_REMEMBERED:])
         REMEMBER.run(
             head_hash=hash_head(task.layout, list(answered.targets)),
             targets=json.dumps(answered.targets, ensure_ascii=False),
-            categories=json.dumps(latest, ensure_ascii=False),
+            categories=json.dumps(answered.categories, ensure_ascii=False),
         )
     return bool(outcome)
