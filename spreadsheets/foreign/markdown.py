@@ -19,9 +19,9 @@ _MAX_DEPTH = 5  # of lists within lists; deeper ones are written as the deepest
 _BOLD, _ITALIC = {"b", "strong"}, {"i", "em"}
 _HEADINGS = {f"h{level}" for level in range(1, 7)}
 _LISTS = {"ul", "ol"}
-_CELLS = {"td", "th"}
+_ITEMS, _CELLS = {"li", "tr"}, {"td", "th"}
 _BLOCKS = {"p", "div", "section", "article", "blockquote", "pre", "figure", "figcaption", "table"}
-_BLOCKS |= {"dl", "dt", "dd", "tr", "li", *_HEADINGS, *_LISTS}
+_BLOCKS |= {"dl", "dt", "dd", *_ITEMS, *_HEADINGS, *_LISTS}
 _TAGS = {"a", "br", *_BOLD, *_ITALIC, *_CELLS, *_BLOCKS}
 _CLEANER = nh3.Cleaner(tags=_TAGS, attributes={"a": {"href"}}, link_rel=None)
 _TAG = re.compile(r"<(/?)(\w+)(?: href=\"([^\"]*)\")?>")
@@ -55,10 +55,7 @@ def html_to_markdown(text: str, *, keeps_lines: bool = False) -> str:
     writer, end = _Writer(), 0
     for tag in _TAG.finditer(clean):
         writer.add_text(clean[end : tag.start()])
-        if tag[1]:
-            writer.close(tag[2])
-        else:
-            writer.open(tag[2], tag[3] or "")
+        writer.add_tag(tag[2], tag[3] or "", closes=bool(tag[1]))
         end = tag.end()
     writer.add_text(clean[end:])
     return writer.finish()
@@ -84,6 +81,14 @@ class _Run:
 class _List:
     count: int | None  # of an ordered list: the number of its last item
     indent: str = ""  # of what belongs to its present item
+
+    def begin_item(self) -> str:
+        """Return what is before a new item's text."""
+        if self.count is not None:
+            self.count += 1
+        marker = "- " if self.count is None else f"{self.count}. "
+        self.indent = " " * len(marker)
+        return marker
 
 
 @dataclass
@@ -111,44 +116,35 @@ class _Writer:
         elif text:
             self.runs.append(_Run(text, style))
 
-    def open(self, tag: str, link: str) -> None:
-        """Add the begin of an element."""
+    def add_tag(self, tag: str, link: str, *, closes: bool) -> None:
+        """Add the begin or the end of an element."""
         if tag in _BLOCKS:
             self.end_block()
         if tag == "br":
             self._break_line()
         elif tag in _BOLD:
-            self.bold += 1
+            self.bold += -1 if closes else 1
         elif tag in _ITALIC:
-            self.italic += 1
+            self.italic += -1 if closes else 1
         elif tag == "a":
             found = _LINK.fullmatch(html.unescape(link).strip())
             self.link = _UNSAFE_IN_LINKS.sub(_percent, found[0]) if found else ""
-        elif tag in _CELLS:
-            self._add(" | " if any(each.text.strip() for each in self.runs) else "")
         elif tag in _HEADINGS:
-            self.heading = "#" * int(tag[1]) + " "
+            self.heading = "" if closes else "#" * int(tag[1]) + " "
+        elif tag in _CELLS:
+            is_further = not closes and any(each.text.strip() for each in self.runs)
+            self._add(" | " if is_further else "")
+        elif tag in _LISTS or tag in _ITEMS:
+            self._change_list(tag, closes=closes)
+
+    def _change_list(self, tag: str, *, closes: bool) -> None:
+        self.marker = ""
+        if tag in _LISTS and closes:
+            self.lists = self.lists[:-1]
         elif tag in _LISTS:
             self.lists.append(_List(0 if tag == "ol" else None))
-        elif tag in ("li", "tr"):
-            self._begin_item()
-
-    def close(self, tag: str) -> None:
-        """Add the end of an element."""
-        if tag in _BLOCKS:
-            self.end_block()
-        if tag in _BOLD:
-            self.bold -= 1
-        elif tag in _ITALIC:
-            self.italic -= 1
-        elif tag == "a":
-            self.link = ""
-        elif tag in _HEADINGS:
-            self.heading = ""
-        elif tag in _LISTS and self.lists:
-            self.lists.pop()
-        if tag in ("li", "tr", *_LISTS):
-            self.marker = ""
+        elif not closes:
+            self.marker = self.lists[-1].begin_item() if self.lists else "- "
 
     def _break_line(self) -> None:
         if self.runs and self.runs[-1].text.rstrip(" ").endswith("\n"):
@@ -157,18 +153,6 @@ class _Writer:
             self._add(" ")
         else:
             self._add("\n")
-
-    def _begin_item(self) -> None:
-        if not self.lists:
-            self.marker = "- "
-            return
-        present = self.lists[-1]
-        if present.count is None:
-            self.marker = "- "
-        else:
-            present.count += 1
-            self.marker = f"{present.count}. "
-        present.indent = " " * len(self.marker)
 
     def end_block(self) -> None:
         """Add the runs until here as a block, unless they are blank."""

@@ -7,7 +7,7 @@ are those of WooCommerce's own exporter (includes/export/class-wc-product-csv-ex
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product as combine
 from math import prod
 
@@ -35,35 +35,50 @@ from spreadsheets.typed_values import format_details, format_options
 MARKS = frozenset(("type", "sku", "regular_price", "visibility_in_catalog"))
 STOCK_MARKS = frozenset(("type", "sku", "stock", "visibility_in_catalog"))
 _MAX_ATTRIBUTES = 50
-_ATTRIBUTES = {
-    f"attribute_{number}_{part}"
-    for number in range(1, _MAX_ATTRIBUTES + 1)
-    for part in ("name", "value(s)", "visible")
-}
-# Titles for search engines are columns of two plug-ins. In Yoast's, words between percent signs stand for others.
-_SEARCH = {
-    "search_title": ("meta:__yoast_wpseo_title", "meta:_rank_math_title"),
-    "search_description": ("meta:__yoast_wpseo_metadesc", "meta:_rank_math_description"),
-}
-_IDENTIFYING = {"id", "type", "sku", "name", "parent", *_ATTRIBUTES}
-_DESCRIBING = {"published", "visibility_in_catalog", "short_description", "description", "tags"}
-_DESCRIBING |= {"tax_class", "sale_price", "date_sale_price_starts", "date_sale_price_ends"}
-_DESCRIBING |= {"categories", "images", "upsells", "cross_sells", "brands"}
-_DESCRIBING |= {name for names in _SEARCH.values() for name in names}
+_IDENTIFYING = ["id", "type", "sku", "name", "parent"]
+for _number in range(1, _MAX_ATTRIBUTES + 1):
+    _IDENTIFYING += [f"attribute_{_number}_{part}" for part in ("name", "value(s)", "visible")]
+STOCK_TARGETS: Mapping[str, str] = dict.fromkeys((*_IDENTIFYING, "stock"), AUTOMATIC)
+_DESCRIBING = ("published", "visibility_in_catalog", "short_description", "description", "tags")
+_DESCRIBING += ("categories", "images", "upsells", "cross_sells", "brands", "tax_class")
+_DESCRIBING += ("sale_price", "date_sale_price_starts", "date_sale_price_ends")
 TARGETS: Mapping[str, str] = {
     "regular_price": "price",
     "is_featured?": "featured",
     "gtin,_upc,_ean,_or_isbn": "barcode",
     "cost_of_goods": "cost_price",
-    **{f"weight_({unit})": "weight_grams" for unit in ("kg", "g", "lbs", "lb", "oz")},
+    # Of two plug-ins. Their titles mostly consist of placeholders.
+    "meta:__yoast_wpseo_metadesc": "search_description",
+    "meta:_rank_math_description": "search_description",
+    **{f"weight_({unit})": "weight_grams" for unit in ("kg", "g", "lbs", "oz")},
     **{
         f"{side}_({unit})": f"{side}_mm"
         for side in ("length", "width", "height")
         for unit in ("cm", "mm", "m", "in")
     },
-    **dict.fromkeys(_IDENTIFYING | _DESCRIBING, AUTOMATIC),
+    **dict.fromkeys((*_IDENTIFYING, *_DESCRIBING), AUTOMATIC),
 }
-STOCK_TARGETS: Mapping[str, str] = dict.fromkeys({*_IDENTIFYING, "stock"}, AUTOMATIC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """What lines of variations, and of products that name others, need of a product."""
+
+    slug: str
+    weight: str
+    attributes: dict[str, list[str]]
+    option_names: dict[str, None]  # the attributes of its variations
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line with its automatic columns, its product, or its variation's, and its variants by SKU with their options."""
+
+    row: ForeignRow
+    own: dict[str, str]
+    product: _Product
+    variants: list[tuple[str, dict[str, str]]]
+    faults: tuple[Fault, ...] = ()
 
 
 def _split(text: str) -> list[str]:
@@ -72,102 +87,61 @@ def _split(text: str) -> list[str]:
     return [each for each in values if each]
 
 
-@dataclass(slots=True)
-class _Product:
-    """What lines of variations, and of products that name others, need of a product."""
-
-    slug: str
-    weight: str = ""
-    attributes: dict[str, list[str]] = field(default_factory=dict)
-    option_names: dict[str, None] = field(default_factory=dict)  # the attributes of its variations
-
-
-@dataclass(frozen=True, slots=True)
-class _Variant:
-    sku: str
-    options: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line with its automatic columns, its product, or its variation's, and the variants that it describes."""
-
-    row: ForeignRow
-    own: dict[str, str]
-    product: _Product
-    variants: list[_Variant]
-    faults: list[Fault]
-
-
-class _File:
-    """A file of which the first pass has been made."""
-
-    def __init__(self, rows: Rows, mapping: ColumnMapping) -> None:
-        self._rows, self._mapping = rows, mapping
-        self._slugs = Slugs()
-        self.products: dict[str, _Product] = {}  # by SKU, and by id as the column Parent names it
-        option_names: dict[str, dict[str, None]] = {}
-        for row in rows():
-            own = read_automatic(row, mapping)
-            attributes = _read_attributes(own)
-            if _is_variation(own):
-                names = option_names.setdefault(own.get("parent", ""), {})
-                names |= dict.fromkeys(name for name, _values, _visible in attributes)
-                continue
-            found = _Product(self._get_slug(row, own))
-            if "variable" in own.get("type", ""):
-                found.weight = fill(row, mapping, Counter()).cells.get("weight_grams", "")
-                found.attributes = {name: values for name, values, _visible in attributes}
-            for key in (own.get("sku"), f"id:{own.get('id')}"):
-                self.products.setdefault(key or "", found)
-        for key, names in option_names.items():
-            if key and (parent := self.products.get(key)):
-                parent.option_names |= names
-
-    def _get_slug(self, row: ForeignRow, own: dict[str, str]) -> str:
-        key = own.get("id") or own.get("sku") or f"line {row.line}"
-        return self._slugs.get(key, own.get("name", ""), own.get("sku", ""))
-
-    def read_lines(self) -> Iterator[_Line]:
-        """Yield all lines."""
-        for row in self._rows():
-            own = read_automatic(row, self._mapping)
-            sku = own.get("sku", "")
-            if _is_variation(own):
-                parent = self.products.get(own.get("parent") or "?")
-                product = parent or _Product("")
-                variants, faults = _list_variants(row, own, product)
-                if parent is None:
-                    text = _("The file has no product “%(parent)s”.")
-                    faults = [Fault(row.line, "Parent", text % {"parent": own.get("parent", "")})]
-                yield _Line(row, own, product, variants, faults)
-                continue
-            kind, faults = own.get("type", "").lower(), []
-            product = self.products.get(f"id:{own.get('id')}") or self.products.get(sku)
-            product = product or _Product(self._get_slug(row, own))
-            variants = [] if "variable" in kind else [_Variant(_find_sku(own, product), {})]
-            others = {*_split(kind)} - {"simple", "variable", "virtual", "downloadable"}
-            if others:
-                text = _("Products of the type %(type)s can’t be imported.")
-                faults = [Fault(row.line, "Type", text % {"type": ", ".join(sorted(others))})]
-            yield _Line(row, own, product, variants, faults)
-
-
 def _is_variation(own: dict[str, str]) -> bool:
     return "variation" in own.get("type", "").lower()
 
 
-def _read_attributes(own: dict[str, str]) -> list[tuple[str, list[str], bool]]:
-    """Return the attributes of a line: names, values, and whether they are shown. A variation has one value or none."""
-    found = []
+def _read_attributes(own: dict[str, str], *, shown: bool = False) -> dict[str, list[str]]:
+    """Return the attributes of a line with their values, or only those that are `shown`. A variation has one value or none."""
+    found = {}
     for number in range(1, _MAX_ATTRIBUTES + 1):
         name = own.get(f"attribute_{number}_name")
         if name is None:
             break  # the file has no further columns of attributes
-        if name:
-            is_visible = own.get(f"attribute_{number}_visible") != "0"
-            found.append((name, _split(own.get(f"attribute_{number}_value(s)", "")), is_visible))
+        if name and not (shown and own.get(f"attribute_{number}_visible") == "0"):
+            found[name] = _split(own.get(f"attribute_{number}_value(s)", ""))
     return found
+
+
+def _find_products(rows: Rows, mapping: ColumnMapping) -> dict[str | int, _Product]:
+    """Return the products by line, by SKU, and by id as the column Parent names it."""
+    slugs, option_names = Slugs(), dict[str, dict[str, None]]()
+    products: dict[str | int, _Product] = {}
+    for row in rows():
+        own = read_automatic(row, mapping)
+        attributes = _read_attributes(own)
+        if _is_variation(own):
+            option_names.setdefault(own.get("parent", ""), {}).update(dict.fromkeys(attributes))
+            continue
+        sku, number = own.get("sku", ""), own.get("id", "")
+        slug = slugs.get(number or sku or f"line {row.line}", own.get("name", ""), sku)
+        found = _Product(slug, "", {}, {})
+        if "variable" in own.get("type", "").lower():
+            weight = fill(row, mapping, Counter()).cells.get("weight_grams", "")
+            found = _Product(slug, weight, attributes, {})
+        for key in (row.line, sku, f"id:{number}"):
+            products.setdefault(key or f"id:{number}", found)
+    for parent in option_names.keys() & products.keys():
+        products[parent].option_names.update(option_names[str(parent)])
+    return products
+
+
+def _read_lines(
+    rows: Rows, mapping: ColumnMapping, products: Mapping[str | int, _Product]
+) -> Iterator[_Line]:
+    """Yield all lines. A product that has variations has no variant of its own."""
+    for row in rows():
+        own = read_automatic(row, mapping)
+        if _is_variation(own):
+            yield _read_variation(row, own, products)
+            continue
+        kinds = {*_split(own.get("type", "").lower())} - {"simple", "virtual", "downloadable"}
+        product, faults = products[row.line], ()
+        variants = [] if "variable" in kinds else [(_find_sku(own, product), dict[str, str]())]
+        if kinds - {"variable"}:
+            text = _("Products of the type %(type)s can’t be imported.") % {"type": own["type"]}
+            faults = (Fault(row.line, "Type", text),)
+        yield _Line(row, own, product, variants, faults)
 
 
 def _find_sku(own: dict[str, str], product: _Product) -> str:
@@ -176,54 +150,53 @@ def _find_sku(own: dict[str, str], product: _Product) -> str:
     return own.get("sku") or made
 
 
-def _list_variants(
-    row: ForeignRow, own: dict[str, str], parent: _Product
-) -> tuple[list[_Variant], list[Fault]]:
-    """Return the variants of a variation: one for each value of an attribute for which it has none, as it stands for any."""
-    typed = {name: values[:1] for name, values, _visible in _read_attributes(own)}
+def _read_variation(
+    row: ForeignRow, own: dict[str, str], products: Mapping[str | int, _Product]
+) -> _Line:
+    """Return the line of a variation. Without a value for an attribute it stands for any: it is a variant for each value."""
+    parent = products.get(own.get("parent", ""))
+    if parent is None:
+        text = _("The file has no product “%(parent)s”.") % {"parent": own.get("parent", "")}
+        return _Line(row, own, _Product("", "", {}, {}), [], (Fault(row.line, "Parent", text),))
+    typed = _read_attributes(own)
     # In the order of the product's attributes.
-    names = [name for name in parent.attributes if name in parent.option_names]
-    names += [name for name in parent.option_names if name not in parent.attributes]
-    choices = [typed.get(name) or parent.attributes.get(name, []) for name in names]
-    base = _find_sku(own, parent)
-    count = prod(map(len, choices))
-    if not 0 < count <= MAX_VARIANTS:
+    names = sorted(parent.option_names, key=[*parent.attributes, *parent.option_names].index)
+    choices = [typed.get(name, [])[:1] or parent.attributes.get(name, []) for name in names]
+    if not 0 < prod(map(len, choices)) <= MAX_VARIANTS:
         text = _("Enter a value for each attribute of this variation.")
-        return [], [Fault(row.line, "Attribute 1 value(s)", text)]
-    if count == 1:
-        return [_Variant(base, dict(zip(names, next(combine(*choices)), strict=True)))], []
-    variants = []
+        return _Line(row, own, parent, [], (Fault(row.line, "Attribute 1 value(s)", text),))
+    variants, sku = [], _find_sku(own, parent)
     for number, values in enumerate(combine(*choices), start=1):
         options = dict(zip(names, values, strict=True))
-        chosen = " ".join(options[name] for name in names if not typed.get(name))
-        suffix = make_slug(chosen)[:20] or str(number)
-        sku = f"{base[: MAX_SKU_LENGTH - len(suffix) - 1]}-{suffix}".upper()
-        variants.append(_Variant(sku if base else "", options))
-    return variants, []
+        any_value = " ".join(value for name, value in options.items() if not typed.get(name))
+        suffix = f"-{make_slug(any_value)[:20] or number}" if any_value else ""
+        variants.append((sku and f"{sku[: MAX_SKU_LENGTH - len(suffix)]}{suffix}".upper(), options))
+    return _Line(row, own, parent, variants)
 
 
 def convert(rows: Rows, mapping: ColumnMapping, notes: Counter[str]) -> Iterator[ConvertedLine]:
     """Yield a line for each variant, and one for each product that has variations, which describes it."""
-    file = _File(rows, mapping)
-    for line in file.read_lines():
+    products = _find_products(rows, mapping)
+    for line in _read_lines(rows, mapping, products):
         found, own = fill(line.row, mapping, notes), line.own
-        variant = {name: found.cells[name] for name in found.cells if name not in PRODUCT_COLUMNS}
+        whole = {name: found.cells[name] for name in found.cells if name in PRODUCT_COLUMNS}
+        variant = {name: found.cells[name] for name in found.cells if name not in whole}
         variant |= _find_sale(own, found.cells.get("price", ""), mapping, notes)
-        cells: dict[str, str] = {"product": line.product.slug}
         if _is_variation(own):
+            whole = {}
             variant |= _describe_variation(own, found, line.product)
         else:
-            whole = {name: found.cells[name] for name in found.cells if name in PRODUCT_COLUMNS}
-            cells |= {**whole, **_describe(own, line.product, file.products, notes)}
-        described = ConvertedLine(found.line, cells, found.faults)
+            whole |= _describe(own, line.product, products, notes)
+        described = ConvertedLine(
+            found.line, {**whole, "product": line.product.slug}, (*found.faults, *line.faults)
+        )
         if len(line.variants) > 1:
             notes["any_value"] += 1
             variant.pop("barcode", None)
         if not line.variants:
-            yield described.with_cells({}, *line.faults)
-        for each in line.variants:
-            own_cells = {"sku": each.sku, "options": format_options(each.options)}
-            yield described.with_cells({**variant, **own_cells}, *line.faults)
+            yield described
+        for sku, options in line.variants:
+            yield described.with_cells({**variant, "sku": sku, "options": format_options(options)})
 
 
 def _find_sale(
@@ -242,23 +215,26 @@ def _find_sale(
 def _describe_variation(
     own: dict[str, str], found: ConvertedLine, parent: _Product
 ) -> dict[str, str]:
-    weight = found.cells.get("weight_grams") or parent.weight
-    cells = {"weight_grams": weight} if weight else {}
-    if "published" in own:
-        cells["sold"] = "no" if own["published"] == "0" else "yes"
-    if pictures := _list_addresses(own):
-        cells["picture"] = pictures[0]
-    return cells
+    cells = {
+        "weight_grams": found.cells.get("weight_grams") or parent.weight,
+        "sold": {"": "", "0": "no"}.get(own.get("published", ""), "yes"),
+        "picture": _list_addresses(own).partition("\n")[0],
+    }
+    return {name: text for name, text in cells.items() if text}
 
 
 def _describe(
-    own: dict[str, str], product: _Product, products: Mapping[str, _Product], notes: Counter[str]
+    own: dict[str, str],
+    product: _Product,
+    products: Mapping[str | int, _Product],
+    notes: Counter[str],
 ) -> dict[str, str]:
     """Return the cells of a product that are made of several columns, or of one with a rule of its own."""
+    attributes = _read_attributes(own, shown=True)
     details = {
         name: ", ".join(values)
-        for name, values, is_visible in _read_attributes(own)
-        if is_visible and values and name not in product.option_names
+        for name, values in attributes.items()
+        if values and name not in product.option_names
     }
     named = _split(own.get("upsells", "")) + _split(own.get("cross_sells", ""))
     related = dict.fromkeys(products[each].slug for each in named if each in products)
@@ -267,8 +243,8 @@ def _describe(
         "description": _describe_in_words(own, notes),
         "details": format_details(details),
         "tags": join_list(_split(own.get("tags", ""))),
-        "brand": next(iter(_split(own.get("brands", ""))), ""),
-        "pictures": "\n".join(_list_addresses(own)),
+        "brand": "".join(_split(own.get("brands", ""))[:1]),
+        "pictures": _list_addresses(own),
         "related": join_list(list(related)[:MAX_PINNED]),
         "tax_class": "reduced" if own.get("tax_class") == "reduced-rate" else "",
         **split_categories(join_list(_split(own.get("categories", "")))),
@@ -277,9 +253,6 @@ def _describe(
         is_hidden = own.get("visibility_in_catalog") == "hidden"
         notes["hidden"] += is_hidden
         cells["status"] = "active" if published in ("1", "true") and not is_hidden else "draft"
-    for name, columns in _SEARCH.items():
-        typed = (own.get(column, "") for column in columns)
-        cells[name] = next((each for each in typed if each and "%" not in each), "")
     return {name: text for name, text in cells.items() if text}
 
 
@@ -291,24 +264,21 @@ def _describe_in_words(own: dict[str, str], notes: Counter[str]) -> str:
     return "\n\n".join(filter(None, (html_to_markdown(each, keeps_lines=True) for each in lines)))
 
 
-def _list_addresses(own: dict[str, str]) -> list[str]:
-    return [each for each in _split(own.get("images", "")) if "://" in each]
+def _list_addresses(own: dict[str, str]) -> str:
+    return "\n".join(each for each in _split(own.get("images", "")) if "://" in each)
 
 
 def convert_stock(
     rows: Rows, mapping: ColumnMapping, notes: Counter[str]
 ) -> Iterator[ConvertedLine]:
     """Yield a line for each variant whose units are counted, for the first open warehouse."""
-    for line in _File(rows, mapping).read_lines():
+    warehouse = list_open_warehouses()[0].key
+    for line in _read_lines(rows, mapping, _find_products(rows, mapping)):
         units = line.own.get("stock", "")
-        is_counted = is_plain(units) and len(line.variants) == 1
-        if not is_counted:
+        if not is_plain(units) or len(line.variants) != 1:
             notes["not_counted"] += bool(line.variants)
             continue
         notes["below_zero"] += units.startswith("-")
-        cells = {
-            "sku": line.variants[0].sku,
-            "warehouse": list_open_warehouses()[0].key,
-            "units": "0" if units.startswith("-") else units,
-        }
-        yield ConvertedLine(line.row.line, cells, tuple(line.faults))
+        cells = {"sku": line.variants[0][0], "warehouse": warehouse}
+        cells["units"] = "0" if units.startswith("-") else units
+        yield ConvertedLine(line.row.line, cells, line.faults)
