@@ -183,6 +183,9 @@ def _parse_address(links: Links, address: str) -> str:
     try:
         check_url(address)
     except FetchFailed as failed:
+        if address.startswith("http://"):
+            # Shops that have https by now often have old addresses in their files.
+            return _parse_address(links, f"https{address[4:]}")
         raise CellRefused(f"{address[:100]}: {failed}") from failed
     return links.find_picture(address)
 

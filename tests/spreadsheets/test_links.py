@@ -182,7 +182,7 @@ def test_s119_a_host_that_does_not_answer_is_left_alone_in_the_run(host: RemoteH
 
 def test_s118_a_cell_with_an_address_that_is_not_fetched_is_a_fault() -> None:
     shelf, slug = make_category().slug, make_slug()
-    bad = ["http://shop.example/a.jpg", "https://user@shop.example/", "javascript:alert(1)"]
+    bad = ["http://shop.example:80/a.jpg", "https://user@shop.example/", "javascript:alert(1)"]
     cells = [
         *bad,
         "\n".join(f"https://shop.example/{number}.jpg" for number in range(51)),
@@ -199,6 +199,9 @@ def test_s118_a_cell_with_an_address_that_is_not_fetched_is_a_fault() -> None:
     found = [(line, column) for line, column, _text in faults_of(read(csv_of(lines), "products"))]
     expected = [(line, "pictures") for line in range(2, 2 + len(cells))]
     assert found == [*expected, (2 + len(cells), "picture")]
+    lines = [HEAD, [slug, "Vase", shelf, slug, "", "1.00", "http://shop.example/a.jpg", ""]]
+    (row,) = rows_of(read(csv_of(lines), "products"))
+    assert "https://shop.example/a.jpg" in [each.after for each in row.changes]
     assert split_pictures("https://a/1.jpg,https://b/2.jpg  Two\n\nhttps://a/1.jpg Again") == [
         ("https://a/1.jpg", ""),
         ("https://b/2.jpg", "Two"),
