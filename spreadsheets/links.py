@@ -153,7 +153,11 @@ def read_links(cells: Iterable[tuple[str, str]], product_rows: Iterable[Sequence
     named = {each for row in heads for each in (*(row.related_ids or ()), row.successor_id) if each}
     names = {each for text in texts for each in list_names(*text)}
     urls = set(filter(is_address, names))
-    return _read(urls, {each for each in names - urls if SLUG.fullmatch(each)}, named)
+    return _read(
+        {*urls, *map(_with_https, urls)},
+        {each for each in names - urls if SLUG.fullmatch(each)},
+        named,
+    )
 
 
 def read_links_of(product: Product) -> Links:
@@ -177,6 +181,10 @@ def _read(urls: Collection[str], slugs: Collection[str], product_ids: Collection
 # ---- The columns
 
 
+def _with_https(address: str) -> str:
+    return re.sub("^http:", "https:", address)
+
+
 def _parse_address(links: Links, address: str) -> str:
     if address in links.pictures or is_drawing(address):
         return links.find_picture(address)
@@ -185,7 +193,7 @@ def _parse_address(links: Links, address: str) -> str:
     except FetchFailed as failed:
         if address.startswith("http://"):
             # Shops that have https by now often have old addresses in their files.
-            return _parse_address(links, f"https{address[4:]}")
+            return _parse_address(links, _with_https(address))
         raise CellRefused(f"{address[:100]}: {failed}") from failed
     return links.find_picture(address)
 
