@@ -146,7 +146,7 @@ class Links:
 
 def read_links(cells: Iterable[tuple[str, str]], product_rows: Iterable[Sequence[Row]]) -> Links:
     """Return what these texts name, each with its column, and what the stored products name. Raises CassandraUnavailable."""
-    texts = [(column, text) for column, text in cells if column in LINK_COLUMNS and text]
+    texts = [(column, text) for column, text in cells if column in LINK_COLUMNS]
     if not texts:
         return Links()
     heads = [rows[0] for rows in product_rows if rows]

@@ -233,6 +233,9 @@ def test_x538_related_products_and_successors_may_come_later_in_the_file(
     assert [each.text for each in second.link_faults] == [
         f"There is no product with the address “gone-{one}”."
     ]
+    lines = [["product", "sku", "related"], [one, one, ""], [two, two, present.slug]]
+    assert apply(read(csv_of(lines), "products")).results == {"done": 2}
+    assert (find(one).related_ids, find(two).related_ids) == ((), (present.product_id,))
     # It comes out as it went in, and a product is not related to itself.
     written = export("products", products=[find(one), find(two)])
     assert read(written, "products").counts == {"unchanged": 2}
