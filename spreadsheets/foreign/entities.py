@@ -36,6 +36,8 @@ class ColumnMapping:
     now: datetime
     units: Mapping[str, str] = field(default_factory=dict)
     tax_percent: Decimal = Decimal(0)
+    # In other layouts than those of products, values stay as they are.
+    is_about_products: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,8 @@ class Values:
         elif target in _SEPARATORS and self._cells.get(target):
             text = self._convert(target, column, text)
             self._cells[target] += f"{_SEPARATORS[target]}{text}" if text else ""
+        elif not self._mapping.is_about_products:
+            self._cells[target] = text
         elif text or target not in _NEVER_EMPTY:
             self._cells[target] = self._convert(target, column, text)
 

@@ -99,17 +99,19 @@ def convert_or_ask(task: SpreadsheetTask, layout: Layout, file: IO[bytes], table
         # A category that was removed since is asked for again.
         answers = CategoryFinder({}).keep_known(question.categories)
         finder = CategoryFinder(answers)
-        for line in _convert(layout, question, foreign, Counter()):
-            finder.resolve(line)
+        if layout.name == "products":
+            for line in _convert(layout, question, foreign, Counter()):
+                finder.resolve(line)
         _ask(task, replace(question, categories=answers, unknown=tuple(finder.unknown)))
         return
     question, notes = unpack_question(task.question), Counter[str]()
     finder = CategoryFinder(question.categories)
     finder.create(task.task_id)
-    lines: Iterator[ConvertedLine] = map(finder.resolve, _convert(layout, question, foreign, notes))
+    lines = _convert(layout, question, foreign, notes)
     with TemporaryFile() as scratch:
         if layout.name == "products":
-            lines = keep_former_prices(group_lines(lines, scratch), notes, current_time())
+            grouped = group_lines(map(finder.resolve, lines), scratch)
+            lines = keep_former_prices(grouped, notes, current_time())
         converted = file_of(map(pack_line, lines))
     if finder.unknown:
         _ask(task, replace(question, unknown=tuple(finder.unknown)))
@@ -160,6 +162,7 @@ def _convert(
         current_time(),
         preset.units if preset else {},
         get_tax_rates(get_default_country()).by_class["standard"],
+        layout.name in ("products", "prices"),
     )
     for line in get_convert(question.preset)(foreign.iterate_rows, mapping, notes):
         if line.line in foreign.long_lines:

@@ -32,8 +32,10 @@ def convert_file(
         NOW,
         preset.units if preset else {},
         Decimal(19),
+        layout in ("products", "prices"),
     )
     notes: Counter[str] = Counter()
     convert = get_convert(preset.name if preset else "")
     lines = convert(lambda: iter(kept), mapping, notes)
-    return list(group_lines(lines, io.BytesIO())), notes
+    grouped = group_lines(lines, io.BytesIO()) if layout == "products" else lines
+    return list(grouped), notes

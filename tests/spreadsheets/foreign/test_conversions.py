@@ -235,6 +235,6 @@ def test_x531_samples_are_few_and_short_and_none_are_kept_of_people() -> None:
         "", samples, {"a": "name", "b": "sku"}, {"x": "y"}
     )
     content = csv_of([["E-Mail", "Full name"], ["ada@example.com", "Ada"]])
-    task = read(content, "customers")
+    task = read(content, "customer-accounts")
     assert set(unpack_question(task.question).samples) == {"E-Mail", "Full name"}
     assert "ada@" not in task.question

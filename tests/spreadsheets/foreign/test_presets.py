@@ -205,6 +205,14 @@ def test_x530_columns_of_an_unknown_shop_become_what_was_chosen() -> None:
     }
 
 
+def test_x530_values_of_other_layouts_than_products_stay_as_they_are() -> None:
+    targets = {"Order": "number", "State": "status", "Sum": "total", "Price": "price"}
+    content = b"Order,State,Sum,Price\n7,pending,1.234,\n7,,,2\n"
+    first, second = convert_file(content, targets, "past-orders")[0]
+    assert first.cells == {"number": "7", "status": "pending", "total": "1.234", "price": ""}
+    assert (second.line, second.cells["price"]) == (3, "2")
+
+
 def test_x530_prices_are_read_however_they_are_written_unless_that_is_unclear() -> None:
     for typed, plain in (
         ("1,234.50", "1234.50"),
