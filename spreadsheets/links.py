@@ -26,7 +26,7 @@ from spreadsheets.cells import join_list
 from spreadsheets.columns import Column
 from spreadsheets.errors import CellRefused
 from spreadsheets.typed_values import split_values
-from web.fetching import FetchFailed, check_url
+from web.fetching import MAX_URL_LENGTH, FetchFailed, check_url
 
 PICTURES, RELATED, SUCCESSOR = "pictures", "related", "successor"
 PICTURE = "picture"  # of a variant
@@ -60,10 +60,12 @@ def split_pictures(text: str) -> list[tuple[str, str]]:
 
 
 def list_names(column: str, text: str) -> list[str]:
-    """Return the web addresses of pictures, or the addresses of products, in the cell of a column."""
+    """Return the web addresses of pictures, or the addresses of products, in the cell of a column: not more than it may have."""
     if column in (PICTURES, PICTURE):
-        return [each for each, _alt in split_pictures(text) if is_address(each)]
-    return list(split_values(text)) if column in (RELATED, SUCCESSOR) else []
+        found = split_pictures(text)[: MAX_PICTURES + 1]
+        return [each for each, _alt in found if is_address(each) and len(each) <= MAX_URL_LENGTH]
+    slugs = split_values(text)[: MAX_PINNED + 1] if column in (RELATED, SUCCESSOR) else ()
+    return [each for each in slugs if len(each) <= MAX_LENGTHS["slug"]]
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.test import override_settings
 
-from cassandra_db import current_time
+from cassandra_db import count_statements, current_time
 from catalogue.entities import Product
 from catalogue.photos import parse_photo
 from catalogue.queries import find_product_id_by_slug, get_product_at_quorum
@@ -241,6 +241,28 @@ def test_x538_related_products_and_successors_may_come_later_in_the_file(
     assert read(written, "products").counts == {"unchanged": 2}
     task = read(csv_of([RELATED, [one, "One", shelf, one, "1.00", one, one]]), "products")
     assert [column for _line, column, _text in faults_of(task)] == ["related", "successor"]
+
+
+def test_s119_huge_cells_are_faults_and_cost_few_reads() -> None:
+    shelf, slug = make_category().slug, make_slug()
+    huge = [
+        f"https://a.example/{'x' * 100_000}",
+        "\n".join(f"a://{n}" for n in range(10_000)),
+        "\0",
+    ]
+    head, many = [*HEAD, "related"], ", ".join(f"a{n}" for n in range(2000))
+    lines = [
+        [f"{slug}-{n}", "Vase", shelf, f"{slug}-{n}", "", "1.00", cell, cell, many]
+        for n, cell in enumerate(huge)
+    ]
+    lines.append([f"{slug}-r", "Vase", shelf, f"{slug}-r", "", "1.00", "", "", "a" * 100_000])
+    with count_statements() as meter:
+        found = faults_of(read(csv_of([head, *lines]), "products"))
+    assert {(line, column) for line, column, _text in found} >= {
+        *((line, column) for line in (2, 3) for column in ("pictures", "picture", "related")),
+        (5, "related"),
+    }
+    assert meter.read_count < 500
 
 
 def is_ours(write: Write) -> bool:
