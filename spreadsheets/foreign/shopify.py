@@ -16,7 +16,7 @@ from inventory.warehouses import find_warehouse_key, list_open_warehouses
 from spreadsheets.entities import Fault
 from spreadsheets.foreign.entities import AUTOMATIC, ColumnMapping, ConvertedLine, ForeignRow, Rows
 from spreadsheets.foreign.mapping import PRODUCT_COLUMNS, fill, read_automatic
-from spreadsheets.foreign.values import Slugs, is_plain, make_slug, plain_number, reduce_price
+from spreadsheets.foreign.values import Slugs, is_plain, make_slug, plain_number
 from spreadsheets.typed_values import format_options
 
 # The columns that are read here: their names since 2025, by those before.
@@ -25,7 +25,6 @@ _RENAMED = {
     "published": "published_on_online_store",
     "variant_sku": "sku",
     "variant_barcode": "barcode",
-    "variant_compare_at_price": "compare_at_price",
     "variant_inventory_qty": "inventory_quantity",
     "variant_inventory_tracker": "inventory_tracker",
     "image_src": "product_image_url",
@@ -60,6 +59,8 @@ TARGETS: Mapping[str, str] = {
     "tags": "tags",
     "variant_price": "price",
     "price": "price",
+    "variant_compare_at_price": "compare_at",
+    "compare_at_price": "compare_at",
     "variant_grams": "weight_grams",
     "weight_value_(grams)": "weight_grams",
     "cost_per_item": "cost_price",
@@ -110,7 +111,7 @@ def _read_lines(rows: Rows, mapping: ColumnMapping) -> Iterator[_Line]:
         if handle:
             product = products.setdefault(handle, product)
         values = [own.get(f"option{place}_value", "") for place in _PLACES]
-        faults, options = [], {}
+        faults, options = list[Fault](), dict[str, str]()
         for place, value in zip(_PLACES, values, strict=True):
             name = own.get(f"option{place}_name") or product.option_names.get(place, "")
             product.option_names[place] = name
@@ -135,7 +136,7 @@ def convert(rows: Rows, mapping: ColumnMapping, notes: Counter[str]) -> Iterator
         found, own = fill(line.row, mapping, notes), line.own
         cells = {"product": line.product.slug, **_describe(line), **_list_pictures(own)}
         if line.is_variant:
-            cells |= _describe_variant(line, found.cells.get("price", ""))
+            cells |= _describe_variant(line)
         else:
             whole = {name: found.cells[name] for name in found.cells if name in PRODUCT_COLUMNS}
             found = ConvertedLine(found.line, whole, found.faults)
@@ -165,16 +166,11 @@ def _describe(line: _Line) -> dict[str, str]:
     return cells
 
 
-def _describe_variant(line: _Line, price: str) -> dict[str, str]:
+def _describe_variant(line: _Line) -> dict[str, str]:
     own = line.own
     cells = {"sku": line.sku, "options": format_options(line.options)}
     if "barcode" in own:
         cells["barcode"] = own["barcode"].removeprefix("'")
-    if "compare_at_price" in own:
-        former = plain_number(own["compare_at_price"])
-        # Shopify keeps former prices that are 0 or that equal the price.
-        is_former = not is_plain(former) or reduce_price(former, price)
-        cells["compare_at"] = former if is_former else ""
     if own.get("unit_price_total_measure_unit", "").lower() in UNITS:
         cells["content"] = plain_number(own.get("unit_price_total_measure", ""))
     if own.get("variant_image_url"):

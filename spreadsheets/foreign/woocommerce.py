@@ -136,7 +136,7 @@ def _read_lines(
             yield _read_variation(row, own, products)
             continue
         kinds = {*_split(own.get("type", "").lower())} - {"simple", "virtual", "downloadable"}
-        product, faults = products[row.line], ()
+        product, faults = products[row.line], tuple[Fault, ...]()
         variants = [] if "variable" in kinds else [(_find_sku(own, product), dict[str, str]())]
         if kinds - {"variable"}:
             text = _("Products of the type %(type)s can’t be imported.") % {"type": own["type"]}
@@ -165,7 +165,7 @@ def _read_variation(
     if not 0 < prod(map(len, choices)) <= MAX_VARIANTS:
         text = _("Enter a value for each attribute of this variation.")
         return _Line(row, own, parent, [], (Fault(row.line, "Attribute 1 value(s)", text),))
-    variants, sku = [], _find_sku(own, parent)
+    variants, sku = list[tuple[str, dict[str, str]]](), _find_sku(own, parent)
     for number, values in enumerate(combine(*choices), start=1):
         options = dict(zip(names, values, strict=True))
         any_value = " ".join(value for name, value in options.items() if not typed.get(name))

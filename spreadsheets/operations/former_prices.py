@@ -6,8 +6,8 @@ A former price is the lowest one of 30 days in this shop. So a new variant has n
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from itertools import islice
+from uuid import UUID
 
 from django.conf import settings
 from moneyed import Money
@@ -35,41 +35,33 @@ def keep_former_prices(
     while chunk := list(islice(rest, _CHUNK)):
         known = _read_prices(chunk, now)
         for line in chunk:
-            typed = line.cells.get("compare_at", "")
-            price = line.cells.get("price", "")
-            if not is_plain(typed) or not is_plain(price):
+            price, typed = line.cells.get("price", ""), line.cells.get("compare_at", "")
+            if not (is_plain(price) and is_plain(typed)):
                 yield line
                 continue
+            reduced = PricePoint(now, Money(price, settings.CURRENCY))
+            former = Money(typed, settings.CURRENCY)
             asked = known.get(normalize_sku(line.cells.get("sku", "")), ())
-            kept = _find_allowed(asked, Decimal(price), Decimal(typed), now)
-            notes["former_prices"] += not kept
-            yield line.with_cells({"compare_at": kept})
-
-
-def _find_allowed(
-    asked: Sequence[PricePoint], price: Decimal, former: Decimal, now: datetime
-) -> str:
-    """Return the former price or the highest one below it that is allowed; "" if none is. `asked` are the prices until now."""
-    reduced = PricePoint(now, Money(price, settings.CURRENCY))
-    reference = compute_reference_price(asked, reduced)
-    allowed = min(reference, Money(former, settings.CURRENCY)) if reference else reduced.price
-    return format_price(allowed) if allowed > reduced.price else ""
+            allowed = min(former, compute_reference_price(asked, reduced) or reduced.price)
+            is_allowed = allowed > reduced.price
+            # Shopify also has former prices that are 0 or the price itself.
+            notes["former_prices"] += former > reduced.price and not is_allowed
+            yield line.with_cells({"compare_at": format_price(allowed) if is_allowed else ""})
 
 
 def _read_prices(
     lines: Sequence[ConvertedLine], now: datetime
 ) -> Mapping[str, Sequence[PricePoint]]:
     """Return the prices that were asked until now for the lines' variants that exist, by SKU."""
-    typed = {
-        normalize_sku(each.cells.get("sku", "")) for each in lines if "compare_at" in each.cells
-    }
-    reading = {each: prefetch_variant_by_sku(each) for each in typed if is_sku(each)}
+    crossed_out = (each.cells for each in lines if each.cells.get("compare_at"))
+    skus = {normalize_sku(cells.get("sku", "")) for cells in crossed_out}
+    reading = {each: prefetch_variant_by_sku(each) for each in skus if is_sku(each)}
     variants = {sku: row for sku, pending in reading.items() if (row := pending.one())}
     products = {
         each: prefetch_product_at_quorum(each)
         for each in {row.product_id for row in variants.values()}
     }
-    asked = {}
+    asked: dict[UUID, list[PricePoint]] = {}
     for product_id, pending in products.items():
         rows = pending.rows()
         ids = [row.variant_id for row in variants.values() if row.product_id == product_id]

