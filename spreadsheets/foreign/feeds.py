@@ -84,6 +84,7 @@ class _ItemReader:
         self._letters = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin an item, or an element within it."""
         local = name.rpartition(":")[2].lower()
         if self._item is None:
             if local in _ITEMS:
@@ -100,6 +101,7 @@ class _ItemReader:
             self._texts.append(":")
 
     def add_text(self, text: str) -> None:
+        """Add a text to the present element of an item."""
         if self._path:
             self._letters += len(text)
             if self._letters > MAX_RECORD_LENGTH // 2:
@@ -107,6 +109,7 @@ class _ItemReader:
             self._texts.append(text)
 
     def end(self, _name: str) -> None:
+        """End an item, or an element within it."""
         if self._item is None:
             return
         if not self._path:
