@@ -15,7 +15,7 @@ from uuid import UUID, uuid5
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from cassandra_db import Row, read
+from cassandra_db import Row
 from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.photos import parse_photo
 from catalogue.pictures import is_drawing
@@ -25,6 +25,7 @@ from catalogue.templatetags.pictures import full_picture_url, public_url
 from spreadsheets.cells import join_list
 from spreadsheets.columns import Column
 from spreadsheets.errors import CellRefused
+from spreadsheets.queries import prefetch_fetched_picture
 from spreadsheets.typed_values import split_values
 from web.fetching import MAX_URL_LENGTH, FetchFailed, check_url
 
@@ -35,8 +36,6 @@ LINK_COLUMNS = frozenset((PICTURES, RELATED, SUCCESSOR, PICTURE))
 _UNKNOWN = UUID("5c3f5a4e-3b1c-5d52-9a59-0d6a6f0f7e53")
 # Other shops put several addresses into a line.
 _NEXT_ADDRESS = re.compile(r"\n|,\s*(?=https?://)")
-# Q1: the picture of an address, or why it could not be fetched.
-FETCHED = read("Q1", "SELECT url, picture, reason FROM fetched_pictures WHERE url = :url")
 
 
 def is_address(picture: str) -> bool:
@@ -168,7 +167,7 @@ def read_links_of(product: Product) -> Links:
 
 
 def _read(urls: Collection[str], slugs: Collection[str], product_ids: Collection[UUID]) -> Links:
-    fetched = [FETCHED.start(url=each) for each in urls]
+    fetched = [prefetch_fetched_picture(each) for each in urls]
     found = {each: prefetch_product_id_at_quorum(each) for each in slugs}
     named = {each: prefetch_slug(each) for each in product_ids}
     rows = [row for pending in fetched if (row := pending.one())]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from uuid import UUID
 
-from cassandra_db import Row, read
+from cassandra_db import PendingResult, Row, read
 from jobs.change_rows import RowStore, RowTable
 from jobs.months import UnfinishedWork, list_months, month_of
 from spreadsheets.entities import PlannedRow, SpreadsheetTask, unpack_changes, unpack_faults
@@ -29,6 +29,8 @@ TASKS = read(
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
        handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month LIMIT :most""",
 )
+# Q1: the picture of a web address, or why it could not be fetched.
+FETCHED_PICTURE = read("Q1", "SELECT url, picture, reason FROM fetched_pictures WHERE url = :url")
 UNFINISHED = UnfinishedWork("spreadsheet_tasks")
 
 
@@ -92,6 +94,11 @@ def iterate_tasks(month: date) -> Iterator[SpreadsheetTask]:
     for row in TASKS.all(month=month, most=MAX_A_MONTH):
         if row.started_at:
             yield _task(row)
+
+
+def prefetch_fetched_picture(url: str) -> PendingResult:
+    """Start reading the picture of a web address; the row has url, picture and reason."""
+    return FETCHED_PICTURE.start(url=url)
 
 
 def list_unfinished(months: Sequence[date]) -> list[UUID]:
