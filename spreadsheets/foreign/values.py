@@ -100,7 +100,8 @@ def _measure(text: str, units: Mapping[str, str], unit: str) -> str:
     return str((Decimal(number) * Decimal(factor)).quantize(Decimal(1), ROUND_HALF_UP))
 
 
-def _add_tax(text: str, percent: Decimal) -> str:
+def add_tax(text: str, percent: Decimal) -> str:
+    """Return a price with tax. What is no price stays as it is."""
     price = plain_price(text)
     if not is_plain(price):
         return text
@@ -146,7 +147,7 @@ class Values:
 
     def _add_net_price(self, text: str) -> None:
         if text:
-            self._cells["price"] = _add_tax(text, self._mapping.tax_percent)
+            self._cells["price"] = add_tax(text, self._mapping.tax_percent)
             self._notes["tax_added"] += 1
 
     def _convert(self, target: str, column: str, text: str) -> str:

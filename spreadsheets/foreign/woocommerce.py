@@ -23,6 +23,7 @@ from spreadsheets.foreign.mapping import PRODUCT_COLUMNS, fill, read_automatic
 from spreadsheets.foreign.markdown import html_to_markdown, is_html
 from spreadsheets.foreign.values import (
     Slugs,
+    add_tax,
     is_between,
     is_plain,
     make_slug,
@@ -209,6 +210,8 @@ def _find_sale(
         notes["sale_not_on"] += 1
         return {}
     notes["sale_ends"] += bool(end)
+    if "price_without_tax" in mapping.targets.values():
+        sale_price = add_tax(sale_price, mapping.tax_percent)
     return reduce_price(price, sale_price)
 
 

@@ -2,12 +2,16 @@
 
 import csv
 import io
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
 from hashlib import sha256
 
-from spreadsheets.foreign.entities import ConvertedLine
-from spreadsheets.foreign.presets import find_preset
+from spreadsheets.foreign.entities import ColumnMapping, ConvertedLine, ForeignRow
+from spreadsheets.foreign.presets import find_preset, list_first_targets
+from spreadsheets.foreign.woocommerce import convert
 from tests.spreadsheets.files import csv_of
-from tests.spreadsheets.foreign.reading import FOLDER, convert_file
+from tests.spreadsheets.foreign.reading import FOLDER, NOW, convert_file
 
 # Read on 27 November 2026. The checksums are those of the whole file, and of the names of its columns.
 SAMPLE = (
@@ -115,6 +119,11 @@ def test_x535_sales_have_dates_and_measures_have_units() -> None:
         (line,) = convert_lines({**sale, **dates})
         assert line.cells["price"] == price, (start, end)
         assert (line.cells["weight_grams"], line.cells["height_mm"]) == ("350", "105")
+    # Of a shop with net prices, both get the tax.
+    record = [sale.get(name, "") for name in HEAD]
+    lines, notes = convert_file(csv_of([HEAD, record]), {"Regular price": "price_without_tax"})
+    assert (lines[0].cells["price"], lines[0].cells["compare_at"]) == ("11.78", "14.88")
+    assert notes["tax_added"] == 1
     (line,) = convert_lines({**mug, "Meta: _yoast_wpseo_metadesc": "A mug."})
     assert line.cells["search_description"] == "A mug."
 
@@ -142,3 +151,21 @@ def test_x535_hostile_lines_are_lines_with_faults_at_most() -> None:
     )
     faults = {each.line: each.column for line in lines for each in line.faults}
     assert faults == {3: "Attribute 1 value(s)", 4: "Parent", 5: "Parent", 6: "Type"}
+
+
+def test_x535_the_memory_that_a_file_takes_does_not_grow_with_its_texts() -> None:
+    count, text = 600, "<p>" + "x" * 5000
+    head = ["ID", "Type", "SKU", "Name", "Regular price", "Visibility in catalog", "Description"]
+    targets = list_first_targets("products", head)
+
+    def rows() -> Iterator[ForeignRow]:
+        for n in range(count):
+            cells = [str(n), "simple", f"S-{n}", f"Mug {n}", "1", "visible", f"{text}{n}"]
+            yield ForeignRow(n + 2, dict(zip(head, cells, strict=True)))
+
+    tracemalloc.start()
+    lines = convert(rows, ColumnMapping(targets, NOW), Counter())
+    assert sum(1 for _line in lines) == count
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < count * len(text) / 3
