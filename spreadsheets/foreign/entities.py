@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 
 from spreadsheets.entities import Fault
+from spreadsheets.files import normalize_name
 
 # What becomes of a column that is not one of ours: nothing, or its preset's converter reads it by its name.
 SKIPPED, AUTOMATIC = "", "@"
@@ -38,6 +40,12 @@ class ColumnMapping:
     tax_percent: Decimal = Decimal(0)
     # In other layouts than those of products, values stay as they are.
     is_about_products: bool = True
+
+    @cached_property
+    def automatic(self) -> dict[str, str]:
+        """The normalised names of the AUTOMATIC columns, by their names."""
+        found = (name for name, target in self.targets.items() if target == AUTOMATIC)
+        return {name: normalize_name(name) for name in found}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from django.utils.translation import gettext_lazy
 
 from spreadsheets.entities import Fault
 from spreadsheets.errors import CellRefused
-from spreadsheets.files import normalize_name
 from spreadsheets.foreign.entities import (
     AUTOMATIC,
     SKIPPED,
@@ -54,11 +53,7 @@ def fill(row: ForeignRow, mapping: ColumnMapping, notes: Counter[str]) -> Conver
 
 def read_automatic(row: ForeignRow, mapping: ColumnMapping) -> dict[str, str]:
     """Return the cells that a preset's converter reads, by the columns' normalised names."""
-    return {
-        normalize_name(name): text.strip()
-        for name, text in row.cells.items()
-        if mapping.targets.get(name) == AUTOMATIC
-    }
+    return {short: row.cells.get(name, "").strip() for name, short in mapping.automatic.items()}
 
 
 def convert(rows: Rows, mapping: ColumnMapping, notes: Counter[str]) -> Iterator[ConvertedLine]:
