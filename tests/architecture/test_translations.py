@@ -28,7 +28,9 @@ SCRIPT_NAMES = {"ArrowDown", "Backspace", "Enter", "Escape"}
 
 # What stands in pages and is the same in each language.
 NAMES = {
-    "UTC"  # a time's, everywhere
+    "UTC",  # a time's, everywhere
+    # Other shops.
+    *("Magento", "PrestaShop", "Shopify", "WooCommerce"),
 }
 # Blocks that hold no text: the classes of the page's body.
 CLASS_BLOCKS = {"page"}
