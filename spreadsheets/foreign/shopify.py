@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
+from catalogue.old_addresses import normalize_path
 from catalogue.queries import MAX_SKU_LENGTH
 from catalogue.unit_prices import UNITS
 from inventory.warehouses import find_warehouse_key, list_open_warehouses
@@ -151,7 +152,7 @@ def _describe(line: _Line) -> dict[str, str]:
     own, cells = line.own, dict[str, str]()
     handle = own.get("url_handle", "")
     if handle and make_slug(handle) != handle.lower():
-        cells["old_addresses"] = f"/products/{handle}"
+        cells["old_addresses"] = normalize_path(f"/products/{handle}")
     if line.is_first and ("type" in own or "product_category" in own):
         # Without one, staff are asked once where such products belong.
         cells["category"] = own.get("type") or own.get("product_category") or _NO_CATEGORY

@@ -78,7 +78,7 @@ def test_x533_the_lines_of_a_handle_are_a_product() -> None:
     ]
     assert {
         "product": "cafe-noir",
-        "old_addresses": "/products/Café_Noir",
+        "old_addresses": "/products/café_noir",
         "category": "Food, Beverages & Tobacco > Coffee",
         "status": "draft",
         "options": "",
