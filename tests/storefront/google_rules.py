@@ -11,10 +11,23 @@ from catalogue.rules import is_barcode
 
 # The longest values in characters; for repeated attributes, of each.
 MOST = {
-    "id": 50, "title": 150, "description": 5000, "link": 2000, "image_link": 2000,
-    "additional_image_link": 2000, "google_product_category": 750, "product_type": 750,
-    "brand": 70, "mpn": 70, "color": 100, "size": 100, "material": 200, "pattern": 100,
-    "item_group_id": 50, "availability_date": 25, "gtin": 50,
+    "id": 50,
+    "title": 150,
+    "description": 5000,
+    "link": 2000,
+    "image_link": 2000,
+    "additional_image_link": 2000,
+    "google_product_category": 750,
+    "product_type": 750,
+    "brand": 70,
+    "mpn": 70,
+    "color": 100,
+    "size": 100,
+    "material": 200,
+    "pattern": 100,
+    "item_group_id": 50,
+    "availability_date": 25,
+    "gtin": 50,
 }
 REQUIRED = ("id", "title", "description", "link", "image_link", "availability", "price")
 CHOICES = {
