@@ -115,7 +115,8 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
     """Plan about `most` further rows of a file. After the last row, count the rows of each plan. Return the number of planned rows."""
     layout, done, encoding, faulty_as = LAYOUTS[task.layout], task.handled, task.encoding, ""
     try:
-        with open_stored(task.stored_as) as file:
+        # A reader closes its file at the end.
+        with open_stored(task.stored_as) as file, reopen(file) as again:
             if task.source:
                 lines = read_converted(file)
             else:
@@ -134,7 +135,9 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
                 done += len(chunk)
             is_over = next(rows, None) is None
             if is_over and not task.is_about_people:
-                faulty_as = save_faulty_rows(task, layout, _iterate_again(task, layout, file), done)
+                faulty_as = save_faulty_rows(
+                    task, layout, _iterate_again(task, layout, again), done
+                )
     except FileRefused as refused:
         _end_reading(task, entities.REFUSED, done, encoding, str(refused))
         return done - task.handled
@@ -149,10 +152,10 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
 
 def _iterate_again(task: SpreadsheetTask, layout: Layout, file: IO[bytes]) -> Iterator[FileRow]:
     """Yield the rows of a file that was read to its end. Raises FileRefused."""
-    copy = reopen(file)
+    file.seek(0)
     if task.source:
-        return iterate_rows(layout, read_converted(copy))
-    return iterate_rows(layout, read_lines(layout, open_table(copy, layout.head)))
+        return iterate_rows(layout, read_converted(file))
+    return iterate_rows(layout, read_lines(layout, open_table(file, layout.head)))
 
 
 def _unpack(task: SpreadsheetTask, table: Table) -> None:
