@@ -29,7 +29,7 @@ class ShopPage:
 
 
 _SOLD_OUT = next((each.slug, sku) for each in PRODUCTS for sku in sold_out_skus(each))
-_ORDER, _SENT = "/orders/{order}/", "/orders/{sent}/"
+_ORDER, _SENT, _MOVED = "/orders/{order}/", "/orders/{sent}/", "/staff/search-rules/redirects/"
 _ANOTHER_ADDRESS = urlencode(
     {"email": "max@example.org", "current": PASSWORD, "csrfmiddlewaretoken": CSRF}
 )
@@ -570,13 +570,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a new rule, refused": ShopPage(
             "adminpanel:search_rule_new", "/staff/search-rules/pinned/new/", "admin", 422, _NOTHING
         ),
-        "redirects": ShopPage("adminpanel:redirects", "/staff/search-rules/redirects/", "admin"),
+        "redirects": ShopPage("adminpanel:redirects", _MOVED, "admin"),
         "a redirect, refused": ShopPage(
-            "adminpanel:redirect_save",
-            "/staff/search-rules/redirects/save/",
-            "admin",
-            422,
-            _NOTHING,
+            "adminpanel:redirect_save", f"{_MOVED}save/", "admin", 422, _NOTHING
         ),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
