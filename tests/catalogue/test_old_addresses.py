@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from catalogue import operations, queries
-from catalogue.errors import ProductRefused, SlugTaken
+from catalogue.errors import ProductChanged, ProductRefused, SlugTaken
 from catalogue.old_addresses import list_old_paths, normalize_path
 from catalogue.operations import products as product_saves
 from catalogue.operations.claims import Claim
@@ -49,7 +49,7 @@ def test_x544_a_save_that_lost_leaves_no_old_address(monkeypatch: pytest.MonkeyP
     product, path = make_product(), f"/product/{uuid4().hex}"
     with monkeypatch.context() as patch:
         patch.setattr(product_saves, "_apply_save", lambda *saved: False)
-        with pytest.raises(product_saves.ProductChanged):
+        with pytest.raises(ProductChanged):
             operations.save_product(replace(product, old_addresses=path), now())
     assert queries.find_product_id_by_slug(path) is None
 

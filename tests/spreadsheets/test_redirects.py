@@ -7,6 +7,7 @@ import pytest
 from catalogue.operations import redirects
 from catalogue.operations.redirects import get_redirect, make_redirect, save_redirect
 from spreadsheets.operations import imports
+from spreadsheets.queries import ROWS
 from tests.clock import now
 from tests.reads import existing
 from tests.spreadsheets.files import apply, csv_of, faults_of, go_on, read, rows_of, stored
@@ -83,7 +84,7 @@ def test_x545_a_run_that_is_cut_off_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
     task = read(csv_of([HEAD, *((path, "/new/") for path in paths)]), "redirects")
     assert imports.start_applying(task, now())
     with monkeypatch.context() as patch:
-        patch.setattr(imports.queries.ROWS, "note_done", _end_process)
+        patch.setattr(ROWS, "note_done", _end_process)
         with pytest.raises(KeyboardInterrupt):
             go_on(task)
     assert address(paths[0]) == "/new/"

@@ -25,6 +25,7 @@ from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.queries import product_card
 from inventory.entities import BACKORDER, PREORDER, Backorder, Stock
 from storefront import feeds, sitemap
+from storefront.feed_files import find_folder
 from storefront.google_items import ATTRIBUTES, list_items
 from tests.clock import now
 from tests.factories import make_category, make_product
@@ -168,7 +169,7 @@ def test_x547_prices_and_stock_are_those_of_the_page_and_at_most_an_hour_old(
     assert client.get("/feeds/google.tsv", headers=since).status_code == 304
     assert feeds.MAX_FEED_AGE_SECONDS + feeds.CACHE_SECONDS <= 3600
     old = now().timestamp() - feeds.MAX_FEED_AGE_SECONDS - 1
-    os.utime(feeds.find_folder("feeds") / "google.tsv", (old, old))
+    os.utime(find_folder("feeds") / "google.tsv", (old, old))
     for headers in ({}, since):
         answer = client.get("/feeds/google.tsv", headers=headers)
         assert (answer.status_code, answer["Retry-After"]) == (503, "600")
@@ -279,7 +280,7 @@ def test_x547_a_run_that_fails_leaves_the_former_files(client: Client, jug: Prod
     with pytest.raises(OSError, match="full"):
         feeds.write_feeds(fail(), now())
     assert len(xml_items(client)) == 4
-    folder = feeds.find_folder("feeds")
+    folder = find_folder("feeds")
     assert sorted(each.name for each in folder.iterdir()) == sorted(feeds.CONTENT_TYPES)
 
 
