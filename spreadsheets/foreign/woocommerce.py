@@ -40,9 +40,9 @@ _IDENTIFYING = ["id", "type", "sku", "name", "parent"]
 for _number in range(1, _MAX_ATTRIBUTES + 1):
     _IDENTIFYING += [f"attribute_{_number}_{part}" for part in ("name", "value(s)", "visible")]
 STOCK_TARGETS: Mapping[str, str] = dict.fromkeys((*_IDENTIFYING, "stock"), AUTOMATIC)
-_DESCRIBING = ("published", "visibility_in_catalog", "short_description", "description", "tags")
-_DESCRIBING += ("categories", "images", "upsells", "cross_sells", "brands", "tax_class")
-_DESCRIBING += ("sale_price", "date_sale_price_starts", "date_sale_price_ends")
+_DESCRIBING = ["published", "visibility_in_catalog", "short_description", "description", "tags"]
+_DESCRIBING += ["categories", "images", "upsells", "cross_sells", "brands", "tax_class"]
+_DESCRIBING += ["sale_price", "date_sale_price_starts", "date_sale_price_ends"]
 TARGETS: Mapping[str, str] = {
     "regular_price": "price",
     "is_featured?": "featured",
