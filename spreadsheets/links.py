@@ -171,11 +171,16 @@ def _read(urls: Collection[str], slugs: Collection[str], product_ids: Collection
     found = {each: prefetch_product_id_at_quorum(each) for each in slugs}
     named = {each: prefetch_slug(each) for each in product_ids}
     rows = [row for pending in fetched if (row := pending.one())]
+    ids = {slug: row.product_id for slug, pending in found.items() if (row := pending.one())}
+    slugs_by_id = {product_id: slug for slug, product_id in ids.items()}
     return Links(
         {row.url: row.picture for row in rows if row.picture},
         {row.url: row.reason for row in rows if row.reason},
-        {slug: row.product_id for slug, pending in found.items() if (row := pending.one())},
-        {each: row.slug for each, pending in named.items() if (row := pending.one()) and row.slug},
+        ids,
+        slugs_by_id
+        | {
+            each: row.slug for each, pending in named.items() if (row := pending.one()) and row.slug
+        },
     )
 
 

@@ -306,7 +306,8 @@ class _Plan:
     def _finish(self, draft: _Draft) -> PlannedRow:
         """Check the product by the rules for saving, and return the plan."""
         row, before = self.row, self.before
-        base = order_options(before) if before else draft.product
+        product_id = draft.product.product_id
+        base = order_options(before) if before else blank_product(product_id, row.key)
         settled = with_options_in_order(self.links.settle(draft.product, base))
         if settled == base and before and not self.links.is_waiting(draft.product):
             # Another way to name the same pictures.

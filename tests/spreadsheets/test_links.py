@@ -57,7 +57,7 @@ def fetched(*urls: str) -> list[str]:
 
 def vase_lines(host: RemoteHost, slug: str) -> list[list[str]]:
     """Two variants; three pictures, one of them only of a variant, one named twice."""
-    host.answers |= {f"/{number}": send(make_file(shade=number)) for number in (1, 2, 3)}
+    host.answers |= {f"/{number}": send(make_file(shade=60 * number)) for number in (1, 2, 3)}
     pictures = f"{host.url('/1')} A red vase\n{host.url('/2')}, {host.url('/1')}"
     shelf = make_category().slug
     return [
@@ -122,7 +122,7 @@ def test_x536_new_pictures_replace_the_present_ones_once_all_are_there(host: Rem
     slug = make_slug()
     follow(apply(read(csv_of(vase_lines(host, slug)), "products")))
     before = find(slug).pictures
-    host.answers |= {"/4": send(make_file(shade=4)), "/5": send_status(503)}
+    host.answers |= {"/4": send(make_file(shade=90)), "/5": send_status(503)}
     cell = f"{host.url('/4')}\n{host.url('/5')}"
     head = ["product", "sku", "pictures", "picture"]
     lines = [head, [slug, f"{slug}-s", cell, ""], [slug, f"{slug}-l", "", ""]]
@@ -131,7 +131,7 @@ def test_x536_new_pictures_replace_the_present_ones_once_all_are_there(host: Rem
     follow(task)
     (fourth,) = fetched(host.url("/4"))
     assert [each.picture for each in find(slug).pictures] == [fourth, *(p.picture for p in before)]
-    host.answers["/5"] = send(make_file(shade=5))
+    host.answers["/5"] = send(make_file(shade=200))
     follow(task, current_time() + timedelta(minutes=3))
     assert [each.picture for each in find(slug).pictures] == fetched(*map(host.url, ("/4", "/5")))
     assert the_row(task).links == "done"
