@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 
 from accounts.forms import SingleLineField
 from mail.forms import email_field
@@ -71,7 +72,7 @@ def lines_field(help_text: StrOrPromise, most: int) -> forms.CharField:
 def list_faults(line: int, form: forms.Form) -> list[Fault]:
     """Return the errors of a form as faults of a line."""
     return [
-        Fault(line, "" if name == forms.forms.NON_FIELD_ERRORS else name, str(text))
+        Fault(line, "" if name == NON_FIELD_ERRORS else name, str(text))
         for name, errors in form.errors.items()
         for text in errors
     ]

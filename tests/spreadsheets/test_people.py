@@ -288,7 +288,7 @@ def test_x542_a_past_order_of_a_member_is_the_members_at_once() -> None:
 # ---- Reviews
 
 
-def review(product: Product, **more: str) -> dict[str, str]:
+def review(product: Product, /, **more: str) -> dict[str, str]:
     return {
         "product": product.slug,
         "stars": "4",
