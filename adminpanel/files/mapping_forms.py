@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -21,6 +22,9 @@ from spreadsheets.foreign.values import join_path, split_path
 from spreadsheets.layouts import Layout
 from web.forms import Form
 from web.types import StrOrPromise
+
+# There are more of these than an entry of the audit log can hold; the view notes what was chosen.
+MAPPING_FIELD = re.compile(r"(?:column|category)-[0-9]{1,4}")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.code_again import confirm_by_code
 from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
-from adminpanel.files.mapping_forms import MappingForm
+from adminpanel.files.mapping_forms import MAPPING_FIELD, MappingForm
 from adminpanel.files.notes import describe_notes
 from adminpanel.files.pages import (
     LINK_LABELS,
@@ -186,7 +186,7 @@ def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
     return task
 
 
-@staff_required(SPREADSHEET_STAFF, is_about_people=False)
+@staff_required(SPREADSHEET_STAFF, is_about_people=False, unlogged=MAPPING_FIELD)
 @get_or_post
 def import_columns(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Ask what becomes of the columns of a file of another shop, and of its unknown categories."""
@@ -207,7 +207,9 @@ def import_columns(request: HttpRequest, task_id: UUID) -> HttpResponse:
     if not operations.answer_question(task, form.targets, categories, now):
         return _answered(request, found_or_404(queries.get_task(task_id), "import"))
     created = ", ".join(filter(None, categories.values()))
-    note_changes(request, {}, {"file": task.file_name, "category": created})
+    chosen = (f"{name}: {to}" for name, to in form.targets.items() if to != question.targets[name])
+    changes = {"file": task.file_name, "category": created, "columns": ", ".join(chosen)}
+    note_changes(request, {}, changes)
     return redirect("adminpanel:spreadsheet", task_id=task_id)
 
 
