@@ -72,7 +72,6 @@ ENTRIES = (
 PAGES = (
     Entry("order_changes", _("Bulk edits"), "list", _("Orders")),
     Entry("papers", _("Documents"), "list", _("Orders")),
-    Entry("past_orders", _("Past orders"), "box", _("Customers")),
     Entry("message_labels", _("Labels"), "tag", _("Messages")),
     Entry("saved_replies", _("Saved replies"), "mail", _("Messages")),
     Entry("blocked_senders", _("Blocked senders"), "lock", _("Messages")),

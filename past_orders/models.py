@@ -16,10 +16,8 @@ class PastOrder(Model):
     __table_name__ = "past_orders"
     __partition_bytes__ = 200 * KB
     __personal_data__ = {"columns": ("user_id", "email", "name", "address"), "on_erase": "deleted"}
-    order_id = columns.UUID(partition_key=True)  # made of the former shop and the number
+    number = columns.Text(partition_key=True)  # in capital letters
     user_id = columns.UUID()  # the member who has proved the e-mail address; null before
-    shop = columns.Text()  # the former shop; '' if the file does not name it
-    number = columns.Text()
     placed_at = columns.DateTime()
     email = columns.Text()  # its key (mail.addresses)
     name = columns.Text()
@@ -30,19 +28,16 @@ class PastOrder(Model):
     lines = columns.Text()  # JSON: [[name, SKU, units, price in minor units or null], …]
 
 
-class PastOrderByTerm(Model):
-    """Q32: the past orders of a member or an e-mail address, or with a number or a name, newest first.
+class PastOrderByOwner(Model):
+    """Q32: the past orders of a member, or of an e-mail address that no member has proved yet, newest first.
 
-    Bound: 2,000 orders of an e-mail address (past_orders.operations.MAX_ORDERS). Of names, the words with the same first two
-    letters: a tenth of 500,000 words of 100 bytes are 5 MB.
+    Bound: a person's orders, with 100 bytes each; 50,000 sales on one address of a marketplace are 5 MB.
     Writer: past_orders.operations. The write timestamp is the time at which the order was read.
     """
 
-    __table_name__ = "past_orders_by_term"
+    __table_name__ = "past_orders_by_owner"
     __partition_bytes__ = 5 * MB
-    __personal_data__ = {"columns": ("term",), "on_erase": "deleted"}
-    kind = columns.Text(partition_key=True)  # member, email, number or name
-    head = columns.Text(partition_key=True)  # the first two letters of a name's word; else the term
-    term = columns.Text(primary_key=True)
+    __personal_data__ = {"columns": ("owner",), "on_erase": "deleted"}
+    owner = columns.Text(partition_key=True)  # the member's id without hyphens, or the address
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
-    order_id = columns.UUID(primary_key=True, clustering_order="DESC")
+    number = columns.Text(primary_key=True, clustering_order="DESC")

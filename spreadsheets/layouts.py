@@ -16,13 +16,9 @@ from django.utils.translation import gettext_lazy
 from catalogue.entities import Product
 from catalogue.rules import MAX_VARIANT_ROWS, normalize_sku
 from inventory.warehouses import find_warehouse_key, list_open_warehouses
-from spreadsheets.categories import (
-    CategoryForm,
-    apply_category,
-    category_key,
-    category_lines,
-    plan_categories,
-)
+from mail.addresses import email_key
+from promotions.rules import code_key
+from spreadsheets.categories import CategoryForm, apply_category, category_lines, plan_categories
 from spreadsheets.columns import PRICE_COLUMNS, PRODUCT_COLUMNS, VARIANT_COLUMNS, Column
 from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
 from spreadsheets.errors import FileRefused
@@ -32,9 +28,9 @@ from spreadsheets.links import Links, link_columns, picture_column
 from spreadsheets.people import customers, past_orders, reviews
 from spreadsheets.products import plan_prices, plan_products, price_lines, product_lines
 from spreadsheets.redirects import RedirectForm, apply_redirect, plan_redirects, redirect_key
-from spreadsheets.row_forms import RowForm
+from spreadsheets.row_forms import RowForm, form_planner
 from spreadsheets.stock import plan_stock, stock_lines
-from spreadsheets.vouchers import VoucherForm, apply_voucher, plan_vouchers, voucher_key
+from spreadsheets.vouchers import VoucherForm, apply_voucher, decide_voucher
 from web.types import StrOrPromise
 
 # The last column of a file of faulty rows. An import ignores it.
@@ -177,8 +173,8 @@ LAYOUTS = {
             ("support",),
             _form_help(customers.CustomerForm),
             ("email",),
-            customers.customer_key,
-            customers.plan_customers,
+            lambda cells: email_key(cells["email"]),
+            form_planner(customers.CustomerForm, customers.decide_customer),
             apply=customers.apply_customer,
             is_grouped=True,
         ),
@@ -188,8 +184,8 @@ LAYOUTS = {
             ("support",),
             _form_help(past_orders.PastOrderForm),
             ("number", "placed_at", "email", "total"),
-            past_orders.past_order_key,
-            past_orders.plan_past_orders,
+            lambda cells: cells["number"].strip().upper(),
+            form_planner(past_orders.PastOrderForm, past_orders.decide_past_order),
             apply=past_orders.apply_past_order,
             is_grouped=True,
         ),
@@ -198,9 +194,9 @@ LAYOUTS = {
             gettext_lazy("Reviews"),
             ("support",),
             _form_help(reviews.ImportedReviewForm),
-            ("product", "stars", "name", "written_at"),
-            reviews.review_key,
-            reviews.plan_reviews,
+            ("product", "stars", "name", "email", "written_at"),
+            lambda cells: f"{cells['product'].strip()} {email_key(cells['email'])}",
+            form_planner(reviews.ImportedReviewForm, reviews.decide_review),
             apply=reviews.apply_review,
         ),
         Layout(
@@ -209,8 +205,8 @@ LAYOUTS = {
             ("catalogue",),
             _form_help(VoucherForm),
             ("code", "title", "kind"),
-            voucher_key,
-            plan_vouchers,
+            lambda cells: code_key(cells["code"]),
+            form_planner(VoucherForm, decide_voucher),
             apply=apply_voucher,
         ),
         Layout(
@@ -219,7 +215,7 @@ LAYOUTS = {
             ("catalogue",),
             _form_help(CategoryForm),
             ("category", "name"),
-            category_key,
+            lambda cells: cells["category"].strip(),
             plan_categories,
             table=category_lines,
             apply=apply_category,
@@ -240,43 +236,32 @@ LAYOUTS = {
 
 def is_foreign(layout: Layout, head: Sequence[str]) -> bool:
     """Return whether a file has columns that a layout does not have."""
-    return any(name not in (*layout.head, ERRORS, "") for name in map(normalize_name, head))
+    return any(name not in (*layout.head, ERRORS) for name in _list_names(head))
 
 
-def check_head(layout: Layout, head: Sequence[str]) -> list[str]:
-    """Return the names of a file's columns. Raises FileRefused for unknown, missing or repeated columns."""
+def _list_names(head: Sequence[str]) -> list[str]:
     names = [normalize_name(each) for each in head]
     while names and not names[-1]:
         names.pop()
-    known = (*layout.head, ERRORS)
-    unknown = [each for each, name in zip(head, names, strict=False) if name not in known]
-    if unknown:
-        raise FileRefused(
-            _("The first line names the columns. There is no column “%(name)s”.")
-            % {"name": unknown[0][:100]}
-        )
+    return names
+
+
+def read_lines(layout: Layout, table: Table) -> Iterator[ConvertedLine]:
+    """Yield the lines of a file in our layout, with their cells by column. Raises FileRefused."""
+    names = _list_names(table.head)
     for name in names:
         if names.count(name) > 1:
             raise FileRefused(_("The column “%(name)s” is there twice.") % {"name": name})
     for name in layout.required:
         if name not in names:
             raise FileRefused(_("The column “%(name)s” is missing.") % {"name": name})
-    return names
-
-
-def read_lines(layout: Layout, table: Table) -> Iterator[ConvertedLine]:
-    """Yield the lines of a file in our layout, with their cells by column. Raises FileRefused."""
-    names = check_head(layout, table.head)
+    text = _("This line has more or fewer cells than the first one.")
     for line, record in table.lines:
-        if not any(record):
-            continue
-        cells = dict(zip(names, [*record, *[""] * len(names)], strict=False))
-        cells.pop(ERRORS, None)
-        faults: tuple[Fault, ...] = ()
-        if len(record) < len(names) or any(record[len(names) :]):
-            text = _("This line has more or fewer cells than the first one.")
-            faults = (Fault(line, "", text),)
-        yield ConvertedLine(line, cells, faults)
+        if any(record):
+            cells = dict(zip(names, [*record, *[""] * len(names)], strict=False))
+            cells.pop(ERRORS, None)
+            is_uneven = len(record) < len(names) or any(record[len(names) :])
+            yield ConvertedLine(line, cells, (Fault(line, "", text),) if is_uneven else ())
 
 
 def iterate_rows(layout: Layout, lines: Iterable[ConvertedLine]) -> Iterator[FileRow]:

@@ -1,7 +1,9 @@
 """Files whose lines are forms: the fields are the columns, a form's errors are the faults of cells, and its values are applied."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar, TypeVar
+from uuid import UUID
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
@@ -95,6 +97,17 @@ def plan_forms(
         _plan(row, form_class, faults or decide(row, values, found))  # type: ignore[arg-type]
         for row, faults, values, found in checked
     ]
+
+
+def form_planner(
+    form_class: type[RowForm], decide: Callable[[FileRow, Sequence[Values]], Decision]
+) -> Callable[[Sequence[FileRow], UUID, datetime], list[PlannedRow]]:
+    """Return the function that plans the rows of a layout whose lines are forms, if `decide` alone judges a valid row."""
+
+    def plan(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
+        return plan_forms(rows, form_class, tuple, lambda row, values, _: decide(row, values))
+
+    return plan
 
 
 def _plan(row: FileRow, form_class: type[RowForm], decided: Decision) -> PlannedRow:

@@ -31,8 +31,7 @@ RESET_SECONDS = 3600
 INVITATION_SECONDS = 30 * 24 * 3600
 # A second click on the button sends no second mail.
 _SAME_REQUEST_SECONDS = 120
-_SALT, _INVITATION_SALT = "accounts.reset", "accounts.invitation"
-_LINK_SECONDS = {_SALT: RESET_SECONDS, _INVITATION_SALT: INVITATION_SECONDS}
+_SALT = "accounts.reset"
 
 
 def rehash_password(member: User, password: str) -> None:
@@ -91,31 +90,19 @@ def request_password_reset(email: str, now: datetime) -> None:
     )
 
 
-def password_reset_link(member: User) -> str:
-    """Return the link that resets a member's password. It is valid for an hour, or until the password changes."""
-    return _link(member, _SALT)
-
-
-def invitation_link(member: User) -> str:
-    """Return the link by which an imported customer sets a password. It is valid for 30 days, or until the password changes."""
-    return _link(member, _INVITATION_SALT)
-
-
-def _link(member: User, salt: str) -> str:
-    token = signing.dumps([member.user_id.hex, account_fingerprint(member)], salt=salt)
+def password_reset_link(member: User, seconds: int = RESET_SECONDS) -> str:
+    """Return the link that sets a member's password. It is valid for some seconds, or until the password changes."""
+    token = signing.dumps([member.user_id.hex, account_fingerprint(member), seconds], salt=_SALT)
     return str(settings.PUBLIC_URL) + reverse("accounts:reset_finish", args=[token])
 
 
 def get_user_by_reset_token(token: str) -> User | None:
     """Return the member whose password a link sets; None if the link is forged, too old or used. Raises CassandraUnavailable."""
-    for salt, seconds in _LINK_SECONDS.items():
-        try:
-            user_id, state = signing.loads(token, salt=salt, max_age=seconds)
-            member = queries.get_user(UUID(hex=user_id))
-            break
-        except (signing.BadSignature, ValueError, TypeError):
-            continue
-    else:
+    try:
+        user_id, state, seconds = signing.loads(token, salt=_SALT)
+        signing.loads(token, salt=_SALT, max_age=seconds)
+        member = queries.get_user(UUID(hex=user_id))
+    except (signing.BadSignature, ValueError, TypeError):
         return None
     if (
         member is None

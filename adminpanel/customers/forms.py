@@ -44,16 +44,6 @@ def _day_field(label: StrOrPromise) -> forms.DateField:
     )
 
 
-class PastOrderSearchForm(Form):
-    """The search for orders of a former shop."""
-
-    q = forms.CharField(
-        label=gettext_lazy("Order number, name or email address"),
-        max_length=254,
-        widget=forms.TextInput({"type": "search", "autocomplete": "off", "spellcheck": "false"}),
-    )
-
-
 class CustomerFilterForm(FilterForm):
     """The form that filters the list of customers."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlencode
 from uuid import UUID
 
 from accounts.addresses import Address
@@ -15,6 +16,7 @@ from accounts.queries import (
     prefetch_profile,
     user_from_row,
 )
+from adminpanel.parameters import seal
 from conversations.entities import ListedTopic
 from conversations.guests import guest_ids
 from conversations.queries import BY_CUSTOMER
@@ -24,8 +26,7 @@ from mail.queries import list_recipient_mails
 from orders import queries
 from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
-from past_orders.entities import EMAIL
-from past_orders.queries import prefetch_newest, prefetch_order_ids
+from past_orders.queries import prefetch_owned
 from web.types import StrOrPromise
 
 CUSTOMER_STAFF = ("support",)
@@ -57,7 +58,7 @@ class CustomerPage:
     notes: Sequence[CustomerNote]
     mails: Sequence[SentMail]
     conversations: Sequence[ListedTopic]  # also those from before the account, by its address
-    has_past_orders: bool
+    past_orders_query: str  # of the search for them, if there are any
 
 
 def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> CustomerPage | None:
@@ -67,7 +68,7 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
     """
     profile, stats = prefetch_profile(user_id), queries.prefetch_user_stats(user_id)
     notes = prefetch_customer_notes(user_id)
-    years, own_past = queries.prefetch_order_years(user_id), prefetch_newest(user_id)
+    years, claimed = queries.prefetch_order_years(user_id), prefetch_owned(user_id.hex, 1)
     shown_years = [year] if year else [now.year, now.year - 1]
     orders = [queries.prefetch_orders_of_year(user_id, each) for each in shown_years]
     row = profile.one()
@@ -76,7 +77,7 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
     customer = user_from_row(row)
     customer_ids = [user_id, *(guest_ids(customer.email) if customer.verified_at else ())]
     conversations = [BY_CUSTOMER.start(customer_id=each) for each in customer_ids]
-    past = prefetch_order_ids(EMAIL, email_key(customer.email), 1)
+    unclaimed = prefetch_owned(email_key(customer.email), 1)
     return CustomerPage(
         customer,
         queries.stats_from_rows(stats.rows()),
@@ -91,7 +92,7 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
             for pending in conversations
             for row in pending.rows()
         ],
-        bool(own_past.rows() or past.rows()),
+        urlencode({"sealed": seal(customer.email)}) if claimed.rows() or unclaimed.rows() else "",
     )
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from adminpanel.customers.views import customer, customer_list, drafts, past_orders
+from adminpanel.customers.views import customer, customer_list, drafts
 
 urlpatterns = [
     path("drafts/", drafts.draft_list, name="drafts"),
@@ -14,8 +14,6 @@ urlpatterns = [
     path("customers/", customer_list.customer_list, name="customers"),
     path("customers/find/", customer_list.find_customer, name="customer_find"),
     path("customers/export/", customer_list.export_customers, name="customers_export"),
-    path("customers/past-orders/", past_orders.past_orders, name="past_orders"),
-    path("customers/past-orders/find/", past_orders.past_order_find, name="past_order_find"),
     path("customers/<uuid:user_id>/", customer.customer_detail, name="customer"),
     path("customers/<uuid:user_id>/note/", customer.note_on_customer, name="customer_note"),
     path("customers/<uuid:user_id>/block/", customer.block_customer, name="customer_block"),

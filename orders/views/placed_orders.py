@@ -30,7 +30,7 @@ from orders.lifecycle.events import Event
 from orders.lifecycle.transitions import Transition
 from orders.reorder import list_reorder_items
 from orders.submits import handle_once
-from past_orders.queries import prefetch_newest
+from past_orders.queries import prefetch_owned
 from web.days import end_of_day, start_of_day
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
@@ -54,16 +54,13 @@ def _prefetch_history(
     request: HttpRequest, user_id: UUID
 ) -> tuple[PendingResult, PendingResult, dict[int, PendingResult]]:
     """Start reading a member's years with orders, the newest past order, and this year's orders where all years are shown."""
-    years, past = queries.prefetch_order_years(user_id), prefetch_newest(user_id)
+    years, past = queries.prefetch_order_years(user_id), prefetch_owned(user_id.hex, 1)
     if request.GET:
         return years, past, {}
     since, before = _span(HistoryForm(years=()))
     year = current_time().year
-    return (
-        years,
-        past,
-        {year: queries.prefetch_year_orders(user_id, year, since, before, limit=PAGE_SIZE)},
-    )
+    orders = queries.prefetch_year_orders(user_id, year, since, before, limit=PAGE_SIZE)
+    return years, past, {year: orders}
 
 
 @require_safe

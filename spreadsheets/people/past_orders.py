@@ -1,22 +1,15 @@
 """Files of orders from a former shop: each is stored once, with its lines. No stock, payment or sale follows from it."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.queries import email_key, find_user_by_email
-from cassandra_db import PendingResult
-from past_orders.entities import PastLine, PastOrder, derive_order_id, past_order_from_row
-from past_orders.operations import (
-    claim_past_order,
-    has_same_content,
-    is_mailbox_full,
-    save_past_order,
-)
-from past_orders.queries import get_past_order, prefetch_past_order
+from past_orders.entities import PastLine, PastOrder
+from past_orders.operations import claim_past_orders, save_past_order
+from past_orders.queries import get_past_order
 from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
 from spreadsheets.row_forms import (
     CellField,
@@ -26,12 +19,12 @@ from spreadsheets.row_forms import (
     line_field,
     lines_field,
     optional_email_field,
-    plan_forms,
     read_forms,
 )
 from spreadsheets.typed_values import parse_amount, parse_moment, parse_whole_number
 
 MAX_UNITS = 1_000_000
+_NUMBER_TAKEN = gettext_lazy("Another order with this number is stored.")
 
 
 class PastOrderForm(RowForm):
@@ -49,64 +42,43 @@ class PastOrderForm(RowForm):
         "units": "2",
         "price": "12.50",
     }
-    shop = line_field(gettext_lazy("The former shop’s name, if there were several."))
-    number = line_field(
-        gettext_lazy(
-            "The order’s number, on every line of the order. Values of the whole order are needed in its first line only."
-        ),
-        60,
-        label=gettext_lazy("order number"),
+    number = CellField(
+        str.upper,
+        most=60,
         required=True,
+        label=gettext_lazy("order number"),
+        help_text=gettext_lazy(
+            "On every line of the order. Values of the whole order are needed in its first line only."
+        ),
     )
-    placed_at = CellField(
-        parse_moment, most=40, help_text=gettext_lazy("When the order was placed.")
-    )
+    placed_at = CellField(parse_moment, help_text=gettext_lazy("When the order was placed."))
     email = optional_email_field()
     name = line_field(gettext_lazy("The customer’s name."))
     address = lines_field(gettext_lazy("With line breaks, or separated by commas."), 500)
     status = line_field(gettext_lazy("In the former shop’s words."), 60)
-    total = CellField(
-        parse_amount, most=20, help_text=gettext_lazy("What the customer paid, with tax.")
-    )
+    total = CellField(parse_amount, help_text=gettext_lazy("What the customer paid, with tax."))
     item = line_field(gettext_lazy("The item’s name, with its options."), 200)
     sku = line_field("", 64)
-    units = CellField(lambda text: parse_whole_number(text, MAX_UNITS), empty=1, most=20)
-    price = CellField(parse_amount, most=20, help_text=gettext_lazy("Of one unit, with tax."))
-
-
-def past_order_key(cells: dict[str, str]) -> str:
-    """Return the key by which neighbouring lines belong to one order."""
-    number = cells["number"].strip()
-    return number and f"{cells.get('shop', '').strip()} {number}".strip()
+    units = CellField(lambda text: parse_whole_number(text, MAX_UNITS), empty=1)
+    price = CellField(parse_amount, help_text=gettext_lazy("Of one unit, with tax."))
 
 
 def _make_order(values: Sequence[Values]) -> PastOrder:
     first = values[0]
-    lines = tuple(
-        PastLine(each["item"] or each["sku"], each["sku"], each["units"], each["price"])
-        for each in values
-        if each["item"] or each["sku"]
-    )
-    copied = ("shop", "number", "placed_at", "name", "status", "total")
+    copied = ("number", "placed_at", "name", "address", "status", "total")
     return PastOrder(
         **{name: first[name] for name in copied},
-        order_id=derive_order_id(first["shop"], first["number"]),
         email=email_key(first["email"]),
-        address=first["address"].strip(),
-        lines=lines,
+        lines=tuple(
+            PastLine(each["item"] or each["sku"], each["sku"], each["units"], each["price"])
+            for each in values
+            if each["item"] or each["sku"]
+        ),
     )
 
 
-def plan_past_orders(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return the plans for the rows of a file of past orders. Raises CassandraUnavailable."""
-
-    def start(values: Sequence[Values]) -> PendingResult:
-        return prefetch_past_order(derive_order_id(values[0]["shop"], values[0]["number"]))
-
-    return plan_forms(rows, PastOrderForm, start, _decide)
-
-
-def _decide(row: FileRow, values: Sequence[Values], found: PendingResult) -> Decision:
+def decide_past_order(row: FileRow, values: Sequence[Values]) -> Decision:
+    """Return what a row does. Raises CassandraUnavailable."""
     missing = [
         Fault(row.line, name, _("An order’s first line needs this."))
         for name in ("placed_at", "email", "total")
@@ -114,25 +86,20 @@ def _decide(row: FileRow, values: Sequence[Values], found: PendingResult) -> Dec
     ]
     if missing:
         return missing
-    stored = past_order_from_row(found.one())
+    stored = get_past_order(values[0]["number"])
     if stored is None:
         return "new", values[0]["name"]
-    if not has_same_content(stored, _make_order(values)):
-        return [Fault(row.line, "number", _("Another order with this number is stored."))]
+    if stored != _make_order(values):
+        return [Fault(row.line, "number", str(_NUMBER_TAKEN))]
     return "unchanged", stored.name
 
 
 def apply_past_order(_task: SpreadsheetTask, row: PlannedRow, _mark: UUID) -> tuple[str, str]:
-    """Store a past order, once. Return the result, and the reason for it.
-
-    Raises CellRefused, and CassandraUnavailable; the caller then repeats the call.
-    """
+    """Store a past order, once. Raises CellRefused, CassandraUnavailable."""
     order = _make_order(read_forms(row, PastOrderForm))
-    if get_past_order(order.order_id) is None and is_mailbox_full(order.email):
-        return "refused", _("This email address has too many past orders.")
     if not save_past_order(order):
-        return "refused", _("Another order with this number is stored.")
+        return "refused", str(_NUMBER_TAKEN)
     member = find_user_by_email(order.email)
     if member and member.verified_at:
-        claim_past_order(order.order_id, member.user_id, order.email)
+        claim_past_orders(member.user_id, order.email)
     return "done", ""

@@ -1,16 +1,17 @@
 """Files of reviews from a former shop. The rules for reviews decide which of them the staff read first."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from uuid import UUID, uuid5
+from uuid import UUID
 
+from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.queries import find_user_by_email
-from cassandra_db import PendingResult, current_time
-from catalogue.queries import MAX_SKU_LENGTH, prefetch_product_id_at_quorum, prefetch_variant_by_sku
-from catalogue.rules import is_slug, normalize_sku
+from cassandra_db import current_time
+from catalogue.queries import find_variant_by_sku, prefetch_product_id_at_quorum
+from catalogue.rules import normalize_sku
+from mail.forms import email_field
 from moderation.errors import TextChanged
 from moderation.rules import find_reason_to_hold, get_review_rules, shown_name
 from reviews.entities import MAX_BODY, MAX_TITLE, STARS, ReviewInput
@@ -24,14 +25,9 @@ from spreadsheets.row_forms import (
     Values,
     line_field,
     lines_field,
-    optional_email_field,
-    plan_forms,
     read_forms,
 )
-from spreadsheets.typed_values import parse_choice, parse_moment
-
-# The namespace of the ids of reviewers without an e-mail address.
-_NAMESPACE = UUID("5f6a8f8e-2d0c-4b0b-8a44-1f1f5b9c6a77")
+from spreadsheets.typed_values import parse_moment
 
 
 class ImportedReviewForm(RowForm):
@@ -51,98 +47,64 @@ class ImportedReviewForm(RowForm):
         200,
         required=True,
     )
-    stars = CellField(
-        lambda text: int(parse_choice(text.removesuffix(".0"), tuple(map(str, STARS)))),
-        required=True,
-        label=gettext_lazy("number of stars"),
-        help_text=gettext_lazy("From 1 to 5."),
+    stars = forms.IntegerField(
+        min_value=min(STARS), max_value=max(STARS), help_text=gettext_lazy("From 1 to 5.")
     )
     title = line_field("", MAX_TITLE)
     body = lines_field("", MAX_BODY)
     name = line_field(gettext_lazy("It’s shown as the first name and an initial."), required=True)
-    email = optional_email_field()
+    email = email_field()
     written_at = CellField(
-        parse_moment,
-        required=True,
-        most=40,
-        label=gettext_lazy("day"),
-        help_text=gettext_lazy("When it was written."),
+        parse_moment, required=True, help_text=gettext_lazy("When it was written.")
     )
 
 
-def review_key(cells: dict[str, str]) -> str:
-    """Return the key by which a line is a duplicate of another: one person's review of one product."""
-    who = cells.get("email", "").strip().lower() or f"{cells.get('name')} {cells.get('written_at')}"
-    return f"{cells['product'].strip()} {who}"
+def _find_product_id(typed: str) -> UUID | None:
+    found = prefetch_product_id_at_quorum(typed).one() or find_variant_by_sku(normalize_sku(typed))
+    return found.product_id if found else None
 
 
-def plan_reviews(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return the plans for the rows of a file of reviews. Raises CassandraUnavailable."""
-    return plan_forms(rows, ImportedReviewForm, _prefetch_product, _decide)
+def _list_writer_ids(email: str) -> list[UUID]:
+    """Return the ids under which a person may have written. An import uses the first. Raises CassandraUnavailable."""
+    member = find_user_by_email(email)
+    return [*([member.user_id] if member else ()), *guest_ids(email)]
 
 
-def _prefetch_product(values: Sequence[Values]) -> list[PendingResult]:
-    typed = values[0]["product"]
-    reading = [prefetch_product_id_at_quorum(typed)] if is_slug(typed) else []
-    if len(sku := normalize_sku(typed)) <= MAX_SKU_LENGTH:
-        reading.append(prefetch_variant_by_sku(sku))
-    return reading
-
-
-def _find_product_id(reading: Sequence[PendingResult]) -> UUID | None:
-    rows = [pending.one() for pending in reading]
-    return next((row.product_id for row in rows if row), None)
-
-
-def _decide(row: FileRow, values: Sequence[Values], found: Sequence[PendingResult]) -> Decision:
-    said = values[0]
-    product_id = _find_product_id(found)
+def decide_review(row: FileRow, values: Sequence[Values]) -> Decision:
+    """Return what a row does. Raises CassandraUnavailable."""
+    (said,) = values
+    product_id = _find_product_id(said["product"])
     if product_id is None:
         return [Fault(row.line, "product", _("No product has this address or SKU."))]
-    is_known = find_own_review(product_id, _list_writer_ids(said, product_id))
+    is_known = find_own_review(product_id, _list_writer_ids(said["email"]))
     return "unchanged" if is_known else "new", said["name"]
 
 
-def _list_writer_ids(said: Values, product_id: UUID) -> list[UUID]:
-    """Return the ids under which a reviewer may have written: first the one that an import uses. Raises CassandraUnavailable."""
-    if not said["email"]:
-        when = said["written_at"].isoformat()
-        return [uuid5(_NAMESPACE, f"{product_id} {said['name']} {when} {said['body']}")]
-    member = find_user_by_email(said["email"])
-    return [*([member.user_id] if member else ()), *guest_ids(said["email"])]
-
-
 def apply_review(_task: SpreadsheetTask, row: PlannedRow, mark: UUID) -> tuple[str, str]:
-    """Write a review, once. Return the result, and the reason for it.
-
-    Nobody here has checked who bought the product, so no review is a verified one. Raises CellRefused and ReviewsBusy, and
-    CassandraUnavailable; the caller then repeats the call.
-    """
+    """Write a review, once. Raises CellRefused, ReviewsBusy, CassandraUnavailable."""
     (said,) = read_forms(row, ImportedReviewForm)
-    product_id = _find_product_id(_prefetch_product([said]))
+    product_id = _find_product_id(said["product"])
     if product_id is None:
         return "changed", _("This product was deleted.")
-    ids = _list_writer_ids(said, product_id)
+    ids, now = _list_writer_ids(said["email"]), current_time()
     present = find_own_review(product_id, ids)
-    if present and present.change_id != mark:
-        return "changed", _("The customer has reviewed this product since the file was checked.")
-    held_for = find_reason_to_hold(said["title"], said["body"], get_review_rules())
+    review = ReviewInput(
+        stars=said["stars"],
+        title=said["title"],
+        body=said["body"],
+        name=shown_name(said["name"]),
+        verified=False,  # nobody here has checked who bought the product
+        held_for=find_reason_to_hold(said["title"], said["body"], get_review_rules()),
+    )
     try:
         write_review(
             product_id,
             present.user_id if present else ids[0],
-            ReviewInput(
-                stars=said["stars"],
-                title=said["title"],
-                body=said["body"].strip(),
-                name=shown_name(said["name"]),
-                verified=False,
-                held_for=held_for,
-            ),
+            review,
             seen=0,
             change_id=mark,
-            now=current_time(),
-            written_at=said["written_at"],
+            now=now,
+            written_at=min(said["written_at"], now),
         )
     except TextChanged:
         return "changed", _("The customer has reviewed this product since the file was checked.")

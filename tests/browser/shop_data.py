@@ -41,7 +41,7 @@ from catalogue.bulk_changes import Selected
 from catalogue.entities import Product
 from catalogue.missing_addresses import WRITE_SAMPLE
 from catalogue.operations import save_product
-from catalogue.operations.redirects import make_redirect, save_redirect
+from catalogue.operations.redirects import save_redirect
 from catalogue.photos import take_in_photo
 from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
 from catalogue.search_rules import REDIRECT
@@ -280,7 +280,9 @@ def _make_import(product: Product, ann: User, now: datetime) -> UUID:
 
 def _make_foreign_import(ann: User, now: datetime) -> UUID:
     """A file of another shop whose columns and category wait to be matched."""
-    head = "Handle,Title,Body (HTML),Vendor,Type,Option1 Name,Option1 Value,Variant SKU,Variant Price"
+    head = (
+        "Handle,Title,Body (HTML),Vendor,Type,Option1 Name,Option1 Value,Variant SKU,Variant Price"
+    )
     line = "jug,Jug,<p>Tall.</p>,Kilnbrook,Jugs,Colour,Olive,JUG-1,12.00"
     task_id: UUID = uuid_from_time(now)
     file = ContentFile(f"{head}\n{line}\n".encode(), "products")
@@ -334,7 +336,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     )
     subscription = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
     ordered = make_payment(_place_order(4, now, ann))
-    save_redirect(make_redirect(f"/pages/offers-{uuid4().hex[:8]}", "/deals/"), now)
+    save_redirect(f"/pages/offers-{uuid4().hex[:8]}", "deals")
     WRITE_SAMPLE.run(day=now.date(), path="/pages/about-us", sample_id=uuid_from_time(now))
     change = bulk_changes.start_change(
         uuid_from_time(now),
@@ -344,7 +346,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         now,
     )
     bulk_changes.run_change(change, 1)
-    make_past_order(ann, address="Am Markt 1\n10115 Berlin")
+    past_order = make_past_order(ann, address="Am Markt 1\n10115 Berlin")
     _review(present, ann, now)
     question = _question(present, ann, now)
     conversation, message_label = _make_conversation(ordered, ann, now)
@@ -364,6 +366,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "draft": str(offered.draft_id),
         "offer": _token(offer_url(offered)),
         "transfer": _send_one(present, ann, now),
+        "past_order": past_order.number.strip("#"),
         "spreadsheet": str(_make_import(present, ann, now)),
         "foreign_import": str(_make_foreign_import(ann, now)),
         "ordered": str(ordered.order_id),

@@ -273,6 +273,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "staff's search, nothing found": ShopPage(
             "adminpanel:search", "/staff/search/?q=xyzzy", "staff"
         ),
+        "staff's search, a past order": ShopPage(
+            "adminpanel:search", "/staff/search/?q={past_order}", "admin"
+        ),
         "staff's order": ShopPage("adminpanel:order", "/staff/orders/{order}/", "staff"),
         "staff's order with a return": ShopPage(
             "adminpanel:order", "/staff/orders/{sent}/", "admin"
@@ -306,9 +309,6 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:customers", "/staff/customers/?orders_from=1&spent_from=5", "admin"
         ),
         "customer": ShopPage("adminpanel:customer", "/staff/customers/{ann}/", "admin"),
-        "a customer's past orders": ShopPage(
-            "adminpanel:past_orders", "/staff/customers/past-orders/?customer={ann}", "admin"
-        ),
         "second factor": ShopPage(
             "adminpanel:second_factor", "/staff/second-factor/", "not passed"
         ),
@@ -571,9 +571,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:search_rule_new", "/staff/search-rules/pinned/new/", "admin", 422, _NOTHING
         ),
         "redirects": ShopPage("adminpanel:redirects", _MOVED, "admin"),
-        "a redirect, refused": ShopPage(
-            "adminpanel:redirect_save", f"{_MOVED}save/", "admin", 422, _NOTHING
-        ),
+        "a redirect, refused": ShopPage("adminpanel:redirects", _MOVED, "admin", 422, _NOTHING),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
     },
@@ -631,7 +629,7 @@ _STAFF_ACTIONS = (
     *("paper_file", "parcel", "sent_back", "return_refund", "refund", "lines", "door"),
     *("received", "money_sent"),
     *("draft_send", "draft_order", "draft_delete"),
-    *("customer_find", "past_order_find", "customer_note", "customer_block", "customer_unblock"),
+    *("customer_find", "customer_note", "customer_block", "customer_unblock"),
     *("customer_export", "customer_erase", "customers_export"),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_end", "promotion_resume", "delivery_method_remove"),
@@ -709,7 +707,7 @@ URLS_WITHOUT_PAGE = {
     "sitemap": "for robots",
     "sitemap_part": "for robots",
     "robots": "for robots",
-    **dict.fromkeys(("llms", "feed", "new_products"), "for machines"),
+    **dict.fromkeys(("llms", "google.xml", "google.tsv", "new_products"), "for machines"),
     "favicon": "a redirect to the icon",
     "healthz": "for machines",
     "readyz": "for machines",

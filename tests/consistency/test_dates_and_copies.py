@@ -58,7 +58,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
     "daily_sales_by_dimension": "I52",
     **dict.fromkeys(("book_entries", "book_sums", "open_invoices"), "I53"),
-    "past_orders_by_term": "I54",
+    "past_orders_by_owner": "I54",
     "users_by_email": "I8",
     **dict.fromkeys(("user_stats", "customers_by_last_order"), "I35"),
     **dict.fromkeys(
@@ -102,7 +102,7 @@ NO_COPIES = {
         "backorders",
     ),
     "remembered_mappings",  # what staff chose; a file with these columns is asked about anew without it
-    *("picture_uploads", "waiting_uploads_by_day", "pending_links_by_minute", "fetched_pictures"),
+    *("picture_uploads", "waiting_uploads_by_day", "fetched_pictures"),
     *(
         "product_changes_by_hour",
         "sales_days",

@@ -8,8 +8,8 @@ from moneyed import EUR, Money
 
 from accounts.models import User
 from mail.addresses import email_key
-from past_orders.entities import PastLine, PastOrder, derive_order_id
-from past_orders.operations import claim_past_order, save_past_order
+from past_orders.entities import PastLine, PastOrder
+from past_orders.operations import claim_past_orders, save_past_order
 
 LINES = (
     PastLine("Breakfast mug, olive", "MUG-OLIVE", 2, Money("12.50", EUR)),
@@ -19,9 +19,8 @@ LINES = (
 
 def new_past_order(email: str, **values: Any) -> PastOrder:
     """A past order that is not stored yet."""
-    number = values.pop("number", f"#{uuid4().hex[:10]}")
-    shop = values.pop("shop", "")
     defaults: dict[str, Any] = {
+        "number": f"#{uuid4().hex[:10].upper()}",
         "placed_at": datetime(2024, 11, 30, 18, 20, tzinfo=UTC),
         "name": "Ada Lovelace",
         "address": "",
@@ -29,18 +28,12 @@ def new_past_order(email: str, **values: Any) -> PastOrder:
         "total": Money(25, EUR),
         "lines": LINES,
     }
-    return PastOrder(
-        order_id=derive_order_id(shop, number),
-        shop=shop,
-        number=number,
-        email=email_key(email),
-        **(defaults | values),
-    )
+    return PastOrder(email=email_key(email), **(defaults | values))
 
 
 def make_past_order(owner: User, **values: Any) -> PastOrder:
     """A stored past order of a member."""
     order = new_past_order(owner.email, name=owner.name, **values)
     assert save_past_order(order)
-    claim_past_order(order.order_id, owner.user_id, order.email)
+    claim_past_orders(owner.user_id, order.email)
     return order
