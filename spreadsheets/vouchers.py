@@ -5,7 +5,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from django import forms
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from cassandra_db import current_time
 from pricing.money import to_minor_units
@@ -38,7 +38,7 @@ class VoucherForm(RowForm):
 
     examples = {
         "code": "WELCOME10",
-        "title": gettext_lazy("10% off the first order"),
+        "title": _("10% off the first order"),
         "kind": PERCENTAGE,
         "percent": "10",
         "minimum": "40.00",
@@ -47,30 +47,23 @@ class VoucherForm(RowForm):
         "ends_at": "2027-12-31",
     }
     code = line_field(
-        gettext_lazy("Capital letters, spaces and dashes don’t matter."),
-        MAX_CODE_LENGTH,
-        required=True,
+        _("Capital letters, spaces and dashes don’t matter."), MAX_CODE_LENGTH, required=True
     )
-    title = line_field(gettext_lazy("Shoppers see this next to the discount."), 80, required=True)
+    title = line_field(_("Shoppers see this next to the discount."), 80, required=True)
     kind = CellField(
         lambda text: parse_choice(text, (PERCENTAGE, AMOUNT, FREE_DELIVERY)),
         required=True,
-        help_text=gettext_lazy("percentage, amount or free_delivery."),
+        help_text=_("percentage, amount or free_delivery."),
     )
     percent = forms.DecimalField(
-        required=False,
-        max_value=100,
-        decimal_places=2,
-        help_text=gettext_lazy("For the kind percentage."),
+        required=False, max_value=100, decimal_places=2, help_text=_("For the kind percentage.")
     )
-    amount = _amount(gettext_lazy("For the kind amount, with tax."))
-    minimum = _amount(gettext_lazy("Minimum spend, before any discount."))
-    uses = _limit(gettext_lazy("Uses in total that are left, or empty for no limit."))
-    limit_per_customer = _limit(gettext_lazy("Empty for no limit."))
+    amount = _amount(_("For the kind amount, with tax."))
+    minimum = _amount(_("Minimum spend, before any discount."))
+    uses = _limit(_("Uses in total that are left, or empty for no limit."))
+    limit_per_customer = _limit(_("Empty for no limit."))
     starts_at = CellField(parse_moment)
-    ends_at = CellField(
-        parse_end, help_text=gettext_lazy("A day without a time means the day’s end.")
-    )
+    ends_at = CellField(parse_end, help_text=_("A day without a time means the day’s end."))
 
 
 def _terms(values: Sequence[Values]) -> PromotionTerms:

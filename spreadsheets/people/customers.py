@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID, uuid5
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.addresses import Address, address_from_fields
 from accounts.errors import EmailTaken, NoSuchUser
@@ -46,24 +46,22 @@ class CustomerForm(AddressFields, RowForm):
         "invite": "yes",
     }
     email = email_field()
-    first_name = line_field(gettext_lazy("The name may also be in two columns."))
+    first_name = line_field(_("The name may also be in two columns."))
     last_name = line_field()
     tags = CellField(
         split_values,
         empty=(),
         most=800,
-        help_text=gettext_lazy("Separated by commas. They become a note on the customer."),
+        help_text=_("Separated by commas. They become a note on the customer."),
     )
     consent = CellField(
         parse_yes_no,
-        help_text=gettext_lazy(
+        help_text=_(
             "Whether the customer agreed to marketing emails: yes or no. With no, the shop asks for no reviews."
         ),
     )
     invite = CellField(
-        parse_yes_no,
-        empty=False,
-        help_text=gettext_lazy("Yes: email a link to set a password, once."),
+        parse_yes_no, empty=False, help_text=_("Yes: email a link to set a password, once.")
     )
 
     def __init__(self, cells: Mapping[str, str]) -> None:
@@ -88,7 +86,7 @@ class CustomerForm(AddressFields, RowForm):
 def decide_customer(row: FileRow, values: Sequence[Values]) -> Decision:
     """Return what a row does. Raises CassandraUnavailable."""
     if len(_list_addresses(values)) > MAX_ADDRESSES:
-        text = _("A customer can have %(most)d addresses.") % {"most": MAX_ADDRESSES}
+        text = gettext("A customer can have %(most)d addresses.") % {"most": MAX_ADDRESSES}
         return [Fault(row.line, "street", text)]
     known = find_user_by_email(values[0]["email"])
     return ("unchanged", str(known)) if known else ("new", values[0]["name"])
@@ -106,20 +104,22 @@ def apply_customer(task: SpreadsheetTask, row: PlannedRow, _mark: UUID) -> tuple
     user_id = uuid5(task.task_id, email_key(email))
     note = []
     if first["tags"]:
-        note.append(_("Tags in the former shop: %(tags)s") % {"tags": ", ".join(first["tags"])})
+        note.append(
+            gettext("Tags in the former shop: %(tags)s") % {"tags": ", ".join(first["tags"])}
+        )
     if first["consent"] is not None:
-        yes, no = _("Marketing emails: agreed"), _("Marketing emails: refused")
+        yes, no = gettext("Marketing emails: agreed"), gettext("Marketing emails: refused")
         note.append(yes if first["consent"] else no)
     try:
         member = register_user(email, first["name"], None, now, user_id=user_id)
         fill_address_book(user_id, first["phone"], _list_addresses(values))
         if note:
             note_id, text = uuid5(user_id, "import"), "\n".join(note)
-            add_customer_note(user_id, note_id, text, author=_("Import"), now=now)
+            add_customer_note(user_id, note_id, text, author=gettext("Import"), now=now)
     except EmailTaken:
-        return "changed", _("The customer has created an account since the file was checked.")
+        return "changed", gettext("The customer has created an account since the file was checked.")
     except NoSuchUser:
-        return "changed", _("The account was deleted.")
+        return "changed", gettext("The account was deleted.")
     if first["consent"] is False:
         stop_requests(email, now)
     if first["invite"]:

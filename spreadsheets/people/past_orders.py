@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.queries import email_key, find_user_by_email
 from past_orders.entities import PastLine, PastOrder
@@ -24,7 +24,7 @@ from spreadsheets.row_forms import (
 from spreadsheets.typed_values import parse_amount, parse_moment, parse_whole_number
 
 MAX_UNITS = 1_000_000
-_NUMBER_TAKEN = gettext_lazy("Another order with this number is stored.")
+_NUMBER_TAKEN = _("Another order with this number is stored.")
 
 
 class PastOrderForm(RowForm):
@@ -35,9 +35,9 @@ class PastOrderForm(RowForm):
         "placed_at": "2024-11-30 18:20",
         "email": "ada@example.com",
         "name": "Ada Lovelace",
-        "status": gettext_lazy("Delivered"),
+        "status": _("Delivered"),
         "total": "25.00",
-        "item": gettext_lazy("Breakfast mug, olive"),
+        "item": _("Breakfast mug, olive"),
         "sku": "MUG-OLIVE",
         "units": "2",
         "price": "12.50",
@@ -46,21 +46,21 @@ class PastOrderForm(RowForm):
         str.upper,
         most=60,
         required=True,
-        label=gettext_lazy("order number"),
-        help_text=gettext_lazy(
+        label=_("order number"),
+        help_text=_(
             "On every line of the order. Values of the whole order are needed in its first line only."
         ),
     )
-    placed_at = CellField(parse_moment, help_text=gettext_lazy("When the order was placed."))
+    placed_at = CellField(parse_moment, help_text=_("When the order was placed."))
     email = optional_email_field()
-    name = line_field(gettext_lazy("The customer’s name."))
-    address = lines_field(gettext_lazy("With line breaks, or separated by commas."), 500)
-    status = line_field(gettext_lazy("In the former shop’s words."), 60)
-    total = CellField(parse_amount, help_text=gettext_lazy("What the customer paid, with tax."))
-    item = line_field(gettext_lazy("The item’s name, with its options."), 200)
+    name = line_field(_("The customer’s name."))
+    address = lines_field(_("With line breaks, or separated by commas."), 500)
+    status = line_field(_("In the former shop’s words."), 60)
+    total = CellField(parse_amount, help_text=_("What the customer paid, with tax."))
+    item = line_field(_("The item’s name, with its options."), 200)
     sku = line_field("", 64)
     units = CellField(lambda text: parse_whole_number(text, MAX_UNITS), empty=1)
-    price = CellField(parse_amount, help_text=gettext_lazy("Of one unit, with tax."))
+    price = CellField(parse_amount, help_text=_("Of one unit, with tax."))
 
 
 def _make_order(values: Sequence[Values]) -> PastOrder:
@@ -80,7 +80,7 @@ def _make_order(values: Sequence[Values]) -> PastOrder:
 def decide_past_order(row: FileRow, values: Sequence[Values]) -> Decision:
     """Return what a row does. Raises CassandraUnavailable."""
     missing = [
-        Fault(row.line, name, _("An order’s first line needs this."))
+        Fault(row.line, name, gettext("An order’s first line needs this."))
         for name in ("placed_at", "email", "total")
         if values[0][name] in (None, "")
     ]

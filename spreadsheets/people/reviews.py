@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts.queries import find_user_by_email
 from cassandra_db import current_time
@@ -36,27 +36,23 @@ class ImportedReviewForm(RowForm):
     examples = {
         "product": "breakfast-mug",
         "stars": "5",
-        "title": gettext_lazy("My favourite mug"),
-        "body": gettext_lazy("It keeps the tea warm for an hour."),
+        "title": _("My favourite mug"),
+        "body": _("It keeps the tea warm for an hour."),
         "name": "Ada Lovelace",
         "email": "ada@example.com",
         "written_at": "2025-03-01",
     }
     product = line_field(
-        gettext_lazy("The last part of the product’s address, or one of its SKUs."),
-        200,
-        required=True,
+        _("The last part of the product’s address, or one of its SKUs."), 200, required=True
     )
     stars = forms.IntegerField(
-        min_value=min(STARS), max_value=max(STARS), help_text=gettext_lazy("From 1 to 5.")
+        min_value=min(STARS), max_value=max(STARS), help_text=_("From 1 to 5.")
     )
     title = line_field("", MAX_TITLE)
     body = lines_field("", MAX_BODY)
-    name = line_field(gettext_lazy("It’s shown as the first name and an initial."), required=True)
+    name = line_field(_("It’s shown as the first name and an initial."), required=True)
     email = email_field()
-    written_at = CellField(
-        parse_moment, required=True, help_text=gettext_lazy("When it was written.")
-    )
+    written_at = CellField(parse_moment, required=True, help_text=_("When it was written."))
 
 
 def _find_product_id(typed: str) -> UUID | None:
@@ -75,7 +71,7 @@ def decide_review(row: FileRow, values: Sequence[Values]) -> Decision:
     (said,) = values
     product_id = _find_product_id(said["product"])
     if product_id is None:
-        return [Fault(row.line, "product", _("No product has this address or SKU."))]
+        return [Fault(row.line, "product", gettext("No product has this address or SKU."))]
     is_known = find_own_review(product_id, _list_writer_ids(said["email"]))
     return "unchanged" if is_known else "new", said["name"]
 
@@ -85,7 +81,7 @@ def apply_review(_task: SpreadsheetTask, row: PlannedRow, mark: UUID) -> tuple[s
     (said,) = read_forms(row, ImportedReviewForm)
     product_id = _find_product_id(said["product"])
     if product_id is None:
-        return "changed", _("This product was deleted.")
+        return "changed", gettext("This product was deleted.")
     ids, now = _list_writer_ids(said["email"]), current_time()
     present = find_own_review(product_id, ids)
     review = ReviewInput(
@@ -107,5 +103,7 @@ def apply_review(_task: SpreadsheetTask, row: PlannedRow, mark: UUID) -> tuple[s
             written_at=min(said["written_at"], now),
         )
     except TextChanged:
-        return "changed", _("The customer has reviewed this product since the file was checked.")
+        return "changed", gettext(
+            "The customer has reviewed this product since the file was checked."
+        )
     return "done", ""

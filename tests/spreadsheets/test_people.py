@@ -34,11 +34,13 @@ from reviews.queries import find_own_review, get_rating_at_quorum, get_stop_time
 from spreadsheets import operations, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations.imports import PEOPLE_APPLY_DURATION
+from spreadsheets.people.customers import apply_customer
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.factories import make_product, make_user, sign_in_staff
 from tests.orders.crashes import first_and_last_writes, kill_at_write, kill_in, record_writes
 from tests.reads import existing
 from tests.spreadsheets.files import apply, csv_of, faults_of, go_on, read, rows_of, stored
+from tests.threads import call_at_once
 
 CUSTOMER = {
     "name": "Ada Lovelace",
@@ -171,6 +173,17 @@ def test_x539_x540_an_import_that_is_killed_at_any_write_makes_one_account_and_o
         user = existing(find_user_by_email(email))
         assert (len(user.addresses), len(notes_of(user))) == (1, 1), target
         assert len(list_recipient_mails(email)) == 1, target
+
+
+def test_x539_x540_two_workers_at_once_make_one_account_and_one_mail() -> None:
+    email = fresh_email()
+    row = CUSTOMER | {"email": email, "tags": "vip", "invite": "yes"}
+    task = read(file_of(row, row | {"street": "Hauptstr. 2"}), "customer-accounts")
+    (planned,) = rows_of(task)
+    call_at_once(*[lambda: apply_customer(task, planned, uuid4())] * 4)
+    user = existing(find_user_by_email(email))
+    assert [each.street for each in list_addresses(user)] == ["Am Markt 1", "Hauptstr. 2"]
+    assert (len(notes_of(user)), len(list_recipient_mails(email))) == (1, 1)
 
 
 def test_x540_s121_the_invitation_sets_a_password_once(deliver_mail: Any, client: Client) -> None:

@@ -42,7 +42,7 @@ def test_x541_staff_find_past_orders_and_the_log_has_the_look(desk: Client, bea:
     assert order.email not in find(desk, f"#{uuid4().hex}")
     log = list_entries_this_month(bea)
     assert {each.act for each in log} == {"person_searched"}
-    assert len(log) == 3
+    assert len(log) == 2  # a look a search, however its words are written
     assert not any(order.email in repr(each) or order.name in repr(each) for each in log)
     picker = sign_in_staff(Client(), make_user("Will", role="warehouse"))
     assert order.email not in find(picker, order.number)
