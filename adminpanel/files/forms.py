@@ -40,9 +40,9 @@ class ImportForm(_LayoutForm):
     file = forms.FileField(
         label=gettext_lazy("File"),
         help_text=gettext_lazy(
-            "CSV or XLSX, with column names in the first line, or a product feed in XML. Files of other shops are converted."
+            "CSV or XLSX, with column names in the first line. Files of other shops are converted."
         ),
-        widget=forms.FileInput({"accept": ".csv,.tsv,.txt,.xlsx,.xml"}),
+        widget=forms.FileInput({"accept": ".csv,.tsv,.txt,.xlsx"}),
         error_messages={
             "required": gettext_lazy("Choose a file"),
             "empty": gettext_lazy("The file is empty"),

@@ -41,9 +41,9 @@ from jobs.change_rows import RESULTS
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import PLANS, SpreadsheetTask
 from spreadsheets.files import CONTENT_TYPES, MAX_FILE_BYTES, csv_line
-from spreadsheets.foreign.categories import list_paths
-from spreadsheets.foreign.presets import PRESETS
-from spreadsheets.foreign.questions import hash_question, unpack_question
+from spreadsheets.foreign.presets import PRESETS, UNKNOWN
+from spreadsheets.foreign.questions import unpack_question
+from spreadsheets.foreign.values import join_path
 from spreadsheets.layouts import LAYOUTS, Layout, example_lines
 from web.decorators import get_or_post, post_only
 from web.forms import Form
@@ -194,7 +194,7 @@ def import_columns(request: HttpRequest, task_id: UUID) -> HttpResponse:
     if task.state != entities.ASKING:
         return _answered(request, task)
     question, layout = unpack_question(task.question), LAYOUTS[task.layout]
-    version = hash_question(task.question)
+    version = str(task.changed_at)
     if request.method != "POST":
         form = MappingForm(layout, question, initial={"version": version})
         return _columns_page(request, task, form)
@@ -224,12 +224,13 @@ def _answered(request: HttpRequest, task: SpreadsheetTask) -> HttpResponse:
 def _columns_page(
     request: HttpRequest, task: SpreadsheetTask, form: MappingForm, status: int = 200
 ) -> HttpResponse:
-    preset = PRESETS.get(unpack_question(task.question).preset)
+    preset = PRESETS.get(unpack_question(task.question).preset, UNKNOWN)
+    nodes = get_category_tree().nodes if form.categories() else []
     context = {
         "form": form,
         "task": task,
-        "shop": preset.label if preset else "",
-        "paths": list_paths(get_category_tree()) if form.categories() else (),
+        "shop": preset.label,
+        "paths": [join_path(each.name for each in node.path) for node in nodes],
         # A file can have more columns than an unsigned form may have fields.
         "action": upload_url(request, reverse("adminpanel:import_columns", args=[task.task_id])),
     }

@@ -10,7 +10,7 @@ from catalogue.rules import MAX_VARIANT_ROWS
 from spreadsheets.entities import Fault
 from spreadsheets.errors import FileRefused
 from spreadsheets.foreign.entities import ConvertedLine
-from spreadsheets.foreign.mapping import PRODUCT_COLUMNS
+from spreadsheets.foreign.mapping import split_cells
 from spreadsheets.foreign.values import make_slug
 
 # The values of these columns come together from all lines of a product.
@@ -36,17 +36,17 @@ def read_converted(file: IO[bytes]) -> Iterator[ConvertedLine]:
 def group_lines(lines: Iterable[ConvertedLine], scratch: IO[bytes]) -> Iterator[ConvertedLine]:
     """Yield the lines product by product, in the order of each product's first line. Only one product is in memory at a time.
 
-    The first line of a product has the cells of the product. `scratch` is an empty file. Raises FileRefused for a product with
-    too many lines.
+    The first line of a product has the cells of the product. A product without an address gets one from its name, and a variant
+    without a SKU one from the address. `scratch` is an empty file. Raises FileRefused for a product with too many lines.
     """
     ranks: dict[str, int] = {}
     places: list[tuple[int, int]] = []  # the product's rank, and where its line is
     for line in lines:
-        key = line.cells.get("product") or make_slug(line.cells.get("name", ""))
+        slug = line.cells.get("product") or make_slug(line.cells.get("name", ""))
         # A line without an address or a name stays alone.
-        rank = ranks.setdefault(key or f"line {line.line}", len(ranks))
+        rank = ranks.setdefault(slug or f"line {line.line}", len(ranks))
         places.append((rank, scratch.tell()))
-        scratch.write(pack_line(line.with_cells({"product": key})))
+        scratch.write(pack_line(line.with_cells({"product": slug})))
     places.sort()
     group: list[ConvertedLine] = []
     for number, (rank, offset) in enumerate(places):
@@ -65,27 +65,20 @@ def group_lines(lines: Iterable[ConvertedLine], scratch: IO[bytes]) -> Iterator[
 def _join(group: Sequence[ConvertedLine]) -> Iterator[ConvertedLine]:
     """Yield the lines of a product, as a file in our layout has them."""
     whole: dict[str, str] = {}
-    parts: dict[str, dict[str, None]] = {}
+    joined: dict[str, dict[str, None]] = {}
     for line in group:
-        for name, text in line.cells.items():
+        for name, text in split_cells(line.cells)[0].items():
             if name in _JOINED:
-                parts.setdefault(name, {}).update(dict.fromkeys(filter(None, text.split("\n"))))
-            elif name in PRODUCT_COLUMNS and not whole.get(name):
-                whole[name] = text
-    whole |= {name: "\n".join(texts) for name, texts in parts.items()}
+                joined.setdefault(name, {}).update(dict.fromkeys(filter(None, text.split("\n"))))
+            else:
+                whole[name] = whole.get(name) or text
+    whole |= {name: "\n".join(texts) for name, texts in joined.items()}
     # A line that only describes the product, such as one with a further picture, is no variant.
-    variants = [each for each in group if _is_variant(each)] or group[:1]
-    numbers = {each.line for each in variants}
-    faults = [fault for line in group if line.line not in numbers for fault in line.faults]
+    variants = [each for each in group if any(split_cells(each.cells)[1].values())] or group[:1]
+    faults = [fault for line in group if line not in variants for fault in line.faults]
     slug = group[0].cells["product"]
     for number, line in enumerate(variants, start=1):
-        own = {name: line.cells[name] for name in line.cells if name not in PRODUCT_COLUMNS}
-        if not own.get("sku"):
-            own["sku"] = f"{slug}-{number}".upper() if slug else ""
+        own = split_cells(line.cells)[1]
+        own["sku"] = own.get("sku") or (f"{slug}-{number}".upper() if slug else "")
         yield ConvertedLine(line.line, {"product": slug, **whole, **own}, (*faults, *line.faults))
         whole, faults = {}, []
-
-
-def _is_variant(line: ConvertedLine) -> bool:
-    own = line.cells.keys() - PRODUCT_COLUMNS - {"product"}
-    return any(line.cells[name] for name in own)

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 
 from spreadsheets.files import normalize_name
+from web.text import clean_text
 
 # A file's first lines, from which samples are taken. Columns without a value in them, and without a target, are not shown.
 SAMPLE_LINES = 100
@@ -26,27 +27,18 @@ class Question:
         """Return the question as text, which `unpack_question` reads."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
-    def answer(self, targets: Mapping[str, str], categories: Mapping[str, str]) -> "Question":
-        """Return the question with the answers of a form, without what is not asked any more."""
-        return replace(
-            self,
-            targets={**self.targets, **targets},
-            categories={**self.categories, **categories},
-            unknown=(),
-        )
-
 
 def unpack_question(text: str) -> Question:
     """Return the question that `Question.pack` wrote."""
     return Question(**json.loads(text))
 
 
-def take_samples(head: Sequence[str], rows: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
+def take_samples(head: Sequence[str], records: Iterable[Sequence[str]]) -> dict[str, list[str]]:
     """Return the first different values of each column."""
     samples: dict[str, list[str]] = {name: [] for name in head}
-    for row in rows:
-        for name, text in row.items():
-            sample = " ".join(text.split())[:_SAMPLE_LENGTH]
+    for record in records:
+        for name, text in zip(head, record, strict=False):
+            sample = " ".join(clean_text(text[:500]).split())[:_SAMPLE_LENGTH]
             if sample and sample not in samples[name] and len(samples[name]) < _SAMPLES:
                 samples[name].append(sample)
     return samples
@@ -56,17 +48,13 @@ def name_columns(head: Sequence[str]) -> list[str]:
     """Return the names of a file's columns, each one once: a repeated name gets a number."""
     names: dict[str, None] = {}
     for number, text in enumerate(head, start=1):
-        name = " ".join(text.strip("\ufeff").split())[:100] or f"column {number}"
-        names[name if name not in names else f"{name} ({number})"] = None
+        name = " ".join(clean_text(text.strip("\ufeff")).split())[:100] or f"column {number}"
+        while name in names:
+            name = f"{name} ({number})"
+        names[name] = None
     return list(names)
 
 
-def hash_head(layout: str, head: Sequence[str]) -> str:
+def hash_head(layout: str, head: Iterable[str]) -> str:
     """Return the key under which the answers for files with these columns are remembered."""
-    text = "\n".join([layout, *map(normalize_name, head)])
-    return sha256(text.encode()).hexdigest()
-
-
-def hash_question(text: str) -> str:
-    """Return the version of a question, which its page sends back."""
-    return sha256(text.encode()).hexdigest()[:16]
+    return sha256("\n".join([layout, *map(normalize_name, head)]).encode()).hexdigest()

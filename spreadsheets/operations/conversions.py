@@ -5,36 +5,26 @@ which is read like our own. A run that is killed begins again.
 """
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from decimal import Decimal
 from itertools import islice
 from tempfile import TemporaryFile
 from typing import IO
-from uuid import uuid4
 
-from django.core.files.storage import default_storage
-from django.utils.translation import gettext as _
-
-from cassandra_db import (
-    REFUSED_MEANS_DONE,
-    applied_if,
-    apply_batch,
-    conditional_write,
-    current_time,
-    read,
-    write,
-)
+from cassandra_db import applied_if, apply_batch, conditional_write, current_time, read, write
 from pricing.delivery import get_default_country
 from pricing.tax import get_tax_rates
 from spreadsheets import entities, queries
-from spreadsheets.entities import Fault, SpreadsheetTask
+from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.files import Table, open_table
 from spreadsheets.foreign.categories import CategoryFinder
-from spreadsheets.foreign.entities import ColumnMapping, ConvertedLine, ForeignRow
+from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.groups import group_lines, pack_line
-from spreadsheets.foreign.presets import PRESETS, find_preset, get_convert, list_first_targets
+from spreadsheets.foreign.mapping import list_columns, read_line
+from spreadsheets.foreign.presets import PRESETS, UNKNOWN, find_preset, list_first_targets
 from spreadsheets.foreign.questions import (
     SAMPLE_LINES,
     Question,
@@ -43,9 +33,11 @@ from spreadsheets.foreign.questions import (
     take_samples,
     unpack_question,
 )
+from spreadsheets.foreign.values import convert_product_line, convert_stock_line
 from spreadsheets.layouts import Layout
 from spreadsheets.operations.former_prices import keep_former_prices
-from spreadsheets.operations.stored_files import INCOMING, file_of, reopen
+from spreadsheets.operations.stored_files import file_of, reopen
+from spreadsheets.operations.tasks import replace_file
 
 # Q30: what became of the columns of an earlier file with this header.
 REMEMBERED = read(
@@ -55,134 +47,83 @@ REMEMBER = write(
     "Q30",
     """INSERT INTO remembered_mappings (head_hash, targets, categories) VALUES (:head_hash, :targets, :categories)""",
 )
-ASK = conditional_write(
-    "Q1",
-    """UPDATE spreadsheet_tasks SET state = :then, question = :question, changed_at = :now
-       WHERE month = :month AND task_id = :task_id IF state = :state""",
-)
-ANSWER = conditional_write(
+NOTE_QUESTION = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, question = :question, changed_at = :now, failures = 0
-       WHERE month = :month AND task_id = :task_id IF state = :state AND question = :seen""",
+       WHERE month = :month AND task_id = :task_id IF state = :state AND changed_at = :seen""",
 )
-NOTE_CONVERTED = conditional_write(
-    "Q1",
-    """UPDATE spreadsheet_tasks SET stored_as = :stored_as, source = :source, notes = :notes, encoding = :encoding, question = :question
-       WHERE month = :month AND task_id = :task_id IF stored_as = :seen""",
-)
-
-
-class _ForeignFile:
-    """The rows of a file of another shop. They can be read several times, one after another."""
-
-    def __init__(self, file: IO[bytes], layout: Layout, table: Table) -> None:
-        self._file, self._layout = file, layout
-        self.head = name_columns(table.head)
-        # The lines with more cells than the head.
-        self.long_lines: set[int] = set()
-
-    def iterate_rows(self) -> Iterator[ForeignRow]:
-        """Yield the rows from the beginning of the file. Raises FileRefused."""
-        for line, record in open_table(reopen(self._file), self._layout.head).lines:
-            if any(record):
-                if any(record[len(self.head) :]):
-                    self.long_lines.add(line)
-                cells = [*record, *[""] * len(self.head)]
-                yield ForeignRow(line, dict(zip(self.head, cells, strict=False)))
 
 
 def convert_or_ask(task: SpreadsheetTask, layout: Layout, file: IO[bytes], table: Table) -> None:
     """Convert a file with foreign columns, or ask staff what is not known yet. Raises FileRefused."""
-    foreign = _ForeignFile(file, layout, table)
+    question = unpack_question(task.question) if task.question else _begin(task, layout, file)
+    finder, notes, now = CategoryFinder(question.categories), Counter[str](), current_time()
+    tax_percent = get_tax_rates(get_default_country()).by_class["standard"]
+    lines = iterate_converted(question, layout, file, tax_percent, now, notes)
+    if layout.name == "products":
+        lines = map(finder.resolve, lines)
     if not task.question:
-        question = _first_question(task, layout, foreign)
-        # A category that was removed since is asked for again.
-        answers = CategoryFinder({}).keep_known(question.categories)
-        finder = CategoryFinder(answers)
-        if layout.name == "products":
-            for line in _convert(layout, question, foreign, Counter()):
-                finder.resolve(line)
-        _ask(task, replace(question, categories=answers, unknown=tuple(finder.unknown)))
+        deque(lines, maxlen=0)  # for the categories
+    else:
+        finder.create(task.task_id)
+        with TemporaryFile() as scratch:
+            if layout.name == "products":
+                lines = keep_former_prices(group_lines(lines, scratch), notes, now)
+            converted = file_of(map(pack_line, lines))
+    if finder.unknown or not task.question:
+        asked = replace(question, unknown=tuple(finder.unknown))
+        _note_question(task, entities.ASKING, asked, now)
         return
-    question, notes = unpack_question(task.question), Counter[str]()
-    finder = CategoryFinder(question.categories)
-    finder.create(task.task_id)
-    lines = _convert(layout, question, foreign, notes)
-    with TemporaryFile() as scratch:
-        if layout.name == "products":
-            grouped = group_lines(map(finder.resolve, lines), scratch)
-            lines = keep_former_prices(grouped, notes, current_time())
-        converted = file_of(map(pack_line, lines))
-    if finder.unknown:
-        _ask(task, replace(question, unknown=tuple(finder.unknown)))
-        return
-    stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", converted)
-    outcome = NOTE_CONVERTED.apply(
-        if_lost=applied_if(lambda row: bool(row.stored_as == stored_as)),
-        **task.key,
-        stored_as=stored_as,
-        source=question.preset or "other",
-        notes=dict(+notes),
-        encoding=table.encoding or None,
-        question=None,
-        seen=task.stored_as,
-    )
-    default_storage.delete(task.stored_as if outcome else stored_as)
+    source, encoding = question.preset or "other", table.encoding
+    described = replace(task, source=source, notes=dict(+notes), encoding=encoding, question="")
+    replace_file(described, converted)
 
 
-def _first_question(task: SpreadsheetTask, layout: Layout, foreign: _ForeignFile) -> Question:
-    head = foreign.head
-    first = (row.cells for row in islice(foreign.iterate_rows(), SAMPLE_LINES))
+def _begin(task: SpreadsheetTask, layout: Layout, file: IO[bytes]) -> Question:
+    """Return the first question about a file. What was answered for an earlier file with the same columns is chosen."""
+    table = open_table(reopen(file), layout.head)
+    head = name_columns(table.head)
+    first = (record for _line, record in islice(table.lines, SAMPLE_LINES))
     # Tasks are kept for months, and are no place for what customers are called.
     samples = take_samples(head, () if task.is_about_people else first)
-    preset = find_preset(layout.name, head)
-    known = REMEMBERED.one(head_hash=hash_head(layout.name, head))
-    targets = list_first_targets(layout.name, head)
-    if known:
-        chosen = json.loads(known.targets)
-        targets |= {name: chosen[name] for name in targets if name in chosen}
-    return Question(
-        preset.name if preset else "",
-        {
-            name: texts
-            for name, texts in samples.items()
-            if texts or targets[name] or task.is_about_people
-        },
-        targets,
-        json.loads(known.categories) if known else {},
-    )
+    targets, categories = list_first_targets(layout.name, head), {}
+    if known := REMEMBERED.one(head_hash=hash_head(layout.name, head)):
+        # By their places, since a name can be written in another way.
+        targets = dict(zip(head, json.loads(known.targets).values(), strict=True))
+        categories = json.loads(known.categories)
+    shown = {
+        name: texts
+        for name, texts in samples.items()
+        if texts or targets[name] or task.is_about_people
+    }
+    return Question(find_preset(layout.name, head), shown, targets, categories)
 
 
-def _convert(
-    layout: Layout, question: Question, foreign: _ForeignFile, notes: Counter[str]
+def iterate_converted(
+    question: Question,
+    layout: Layout,
+    file: IO[bytes],
+    tax_percent: Decimal,
+    now: datetime,
+    notes: Counter[str],
 ) -> Iterator[ConvertedLine]:
-    preset = PRESETS.get(question.preset)
-    mapping = ColumnMapping(
-        question.targets,
-        current_time(),
-        preset.units if preset else {},
-        get_tax_rates(get_default_country()).by_class["standard"],
-        layout.name in ("products", "prices"),
-    )
-    for line in get_convert(question.preset)(foreign.iterate_rows, mapping, notes):
-        if line.line in foreign.long_lines:
-            text = _("This line has more cells than the first one.")
-            line = line.with_cells({}, Fault(line.line, "", text))
-        yield line
+    """Yield the lines of a foreign file in our layout, in the file's order. Raises FileRefused."""
+    preset = PRESETS.get(question.preset, UNKNOWN)
+    columns = list_columns(question.targets, preset.units)
 
+    def read_lines() -> Iterator[ConvertedLine]:
+        for line, record in open_table(reopen(file), layout.head).lines:
+            if any(record):
+                yield read_line(line, record, columns)
 
-def _ask(task: SpreadsheetTask, question: Question) -> None:
-    apply_batch(
-        ASK.bind(
-            **task.key,
-            state=entities.READING,
-            then=entities.ASKING,
-            question=question.pack(),
-            now=current_time(),
-        ),
-        queries.UNFINISHED.bind_remove(task.task_id),
-        if_lost=REFUSED_MEANS_DONE,
-    )
+    for line in preset.convert(read_lines):
+        if layout.name == "stock":
+            line = convert_stock_line(line)
+        elif line.cells and layout.name in ("products", "prices"):
+            line = convert_product_line(line, tax_percent, now, notes)
+        if line.cells:
+            yield line
+        notes["left_out"] += not line.cells
 
 
 def answer_question(
@@ -193,24 +134,36 @@ def answer_question(
     `task` is the task as it was read for the page. Raises CassandraUnavailable.
     """
     asked = unpack_question(task.question)
-    answered = asked.answer(targets, categories)
-    packed = answered.pack()
+    answered = replace(
+        asked,
+        targets={**asked.targets, **targets},
+        categories={**asked.categories, **categories},
+        unknown=(),
+    )
+    if not _note_question(task, entities.READING, answered, now):
+        return False
+    REMEMBER.run(
+        head_hash=hash_head(task.layout, answered.targets),
+        targets=json.dumps(answered.targets, ensure_ascii=False),
+        categories=json.dumps(answered.categories, ensure_ascii=False),
+    )
+    return True
+
+
+def _note_question(task: SpreadsheetTask, then: str, question: Question, now: datetime) -> bool:
+    """Ask staff, or let the worker go on; return whether the task was still as it was read."""
+    unfinished = queries.UNFINISHED
+    change = unfinished.bind_remove if then == entities.ASKING else unfinished.bind_add
     outcome = apply_batch(
-        ANSWER.bind(
+        NOTE_QUESTION.bind(
             **task.key,
-            state=entities.ASKING,
-            then=entities.READING,
-            question=packed,
-            seen=task.question,
+            state=task.state,
+            then=then,
+            question=question.pack(),
+            seen=task.changed_at,
             now=now,
         ),
-        queries.UNFINISHED.bind_add(task.task_id),
-        if_lost=applied_if(lambda row: bool(row.question == packed)),
+        change(task.task_id),
+        if_lost=applied_if(lambda row: bool(row.state == then and row.changed_at == now)),
     )
-    if outcome:
-        REMEMBER.run(
-            head_hash=hash_head(task.layout, list(answered.targets)),
-            targets=json.dumps(answered.targets, ensure_ascii=False),
-            categories=json.dumps(answered.categories, ensure_ascii=False),
-        )
     return bool(outcome)

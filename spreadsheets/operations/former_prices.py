@@ -16,8 +16,8 @@ from catalogue.operations import list_asked_prices
 from catalogue.prices import PricePoint, compute_reference_price
 from catalogue.queries import prefetch_product_at_quorum, prefetch_variant_by_sku
 from catalogue.rules import is_sku, normalize_sku
+from spreadsheets.cells import is_number
 from spreadsheets.foreign.entities import ConvertedLine
-from spreadsheets.foreign.values import is_plain
 from spreadsheets.typed_values import format_price
 
 # How many lines are looked up together.
@@ -36,7 +36,7 @@ def keep_former_prices(
         known = _read_prices(chunk, now)
         for line in chunk:
             price, typed = line.cells.get("price", ""), line.cells.get("compare_at", "")
-            if not (is_plain(price) and is_plain(typed)):
+            if not (is_number(price) and is_number(typed)):
                 yield line
                 continue
             reduced = PricePoint(now, Money(price, settings.CURRENCY))

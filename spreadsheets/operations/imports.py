@@ -29,15 +29,14 @@ from catalogue.bulk_changes import has_mark
 from spreadsheets import entities, queries
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
 from spreadsheets.errors import CellRefused, FileRefused
-from spreadsheets.files import Table, open_table, unpack_workbook
-from spreadsheets.foreign.feeds import is_feed, open_feed
+from spreadsheets.files import open_table, unpack_workbook
 from spreadsheets.foreign.groups import read_converted
 from spreadsheets.layouts import LAYOUTS, Layout, is_foreign, iterate_rows, read_lines
 from spreadsheets.operations.conversions import convert_or_ask
 from spreadsheets.operations.faulty_rows import save_faulty_rows
 from spreadsheets.operations.links import has_links, note_waiting
 from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored, reopen
-from spreadsheets.operations.tasks import note_handled, start_task
+from spreadsheets.operations.tasks import note_handled, replace_file, start_task
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
 
@@ -52,11 +51,6 @@ _MAX_FAULTS = 100
 _MAX_KEY_LENGTH = 200
 # How long after its check a file about people can be applied. Its rows expire a day later (spreadsheets.models).
 PEOPLE_APPLY_DURATION = timedelta(days=6)
-NOTE_UNPACKED = conditional_write(
-    "Q1",
-    """UPDATE spreadsheet_tasks SET stored_as = :stored_as WHERE month = :month AND task_id = :task_id
-       IF stored_as = :seen""",
-)
 NOTE_READ = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, total = :total, counts = :counts,
@@ -120,9 +114,10 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
             if task.source:
                 lines = read_converted(file)
             else:
-                table = open_feed(file) if is_feed(file) else open_table(file, layout.head)
+                table = open_table(file, layout.head)
                 if table.is_workbook:
-                    _unpack(task, table)
+                    # So that the workbook is unpacked only once.
+                    replace_file(task, file_of(unpack_workbook(table)))
                     return 1
                 if is_foreign(layout, table.head):
                     convert_or_ask(task, layout, file, table)
@@ -156,18 +151,6 @@ def _iterate_again(task: SpreadsheetTask, layout: Layout, file: IO[bytes]) -> It
     if task.source:
         return iterate_rows(layout, read_converted(file))
     return iterate_rows(layout, read_lines(layout, open_table(file, layout.head)))
-
-
-def _unpack(task: SpreadsheetTask, table: Table) -> None:
-    """Replace a workbook by a CSV file, so that the workbook is unpacked only once. Raises FileRefused."""
-    stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", file_of(unpack_workbook(table)))
-    outcome = NOTE_UNPACKED.apply(
-        if_lost=applied_if(lambda row: bool(row.stored_as == stored_as)),
-        **task.key,
-        stored_as=stored_as,
-        seen=task.stored_as,
-    )
-    default_storage.delete(task.stored_as if outcome else stored_as)
 
 
 def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:

@@ -33,17 +33,27 @@ def test_x531_each_column_is_shown_with_its_first_values_and_choices(cleo: Clien
     for shown in ("columns of Shopify", "As in Shopify", "Variant Price", "12.00", "Fragile"):
         assert shown in text
     form = page.context["form"]
-    names = {each.name: each.field.name for each in form.columns()}
+    names = {field.label: field.name for field, _samples in form.columns()}
     sent = {each.name: each.value() or "" for each in form}
     # Of two columns only one can be the name.
     wrong = sent | {names["Note"]: "brand", names["Title"]: "brand"}
     refused = cleo.post(page.context["action"], wrong)
     assert refused.status_code == 422
     assert "already becomes brand" in refused.content.decode()
-    done = cleo.post(page.context["action"], sent | {names["Note"]: "detail"})
+    done = cleo.post(page.context["action"], sent | {names["Note"]: "detail", names["Type"]: ""})
     assert done["Location"] == answer["Location"]
     task = go_on(task)
-    assert (task.state, task.source, task.counts) == ("read", "shopify-2024", {"new": 1})
+    # Without the type, the product has no category.
+    assert (task.state, task.source, task.counts) == ("read", "shopify", {"faulty": 1})
+    answer = send(cleo, shop_file(shelf.slug), "products")
+    task = go_on(task_of(answer))
+    page = cleo.get(columns_of(answer["Location"]))
+    sent = {each.name: each.value() or "" for each in page.context["form"]}
+    assert (sent[names["Note"]], sent[names["Type"]]) == ("detail", "")
+    # What was skipped can be as in Shopify again.
+    cleo.post(page.context["action"], sent | {names["Type"]: "@"})
+    task = go_on(task)
+    assert (task.state, task.counts) == ("read", {"new": 1})
     text = cleo.get(answer["Location"]).content.decode()
     assert "HTML in 1 description was converted." in text
     assert "Note: Fragile" in text
@@ -71,8 +81,8 @@ def test_x532_a_category_is_typed_for_an_unknown_one(cleo: Client) -> None:
     assert "Unknown categories" in page.content.decode()
     (field,) = page.context["form"].categories()
     sent = {each.name: each.value() or "" for each in page.context["form"]}
-    deep = cleo.post(page.context["action"], sent | {field.name: "a > b > c > d"})
-    assert deep.status_code == 422
+    for wrong in ("a > b > c > d", "a > > b"):
+        assert cleo.post(page.context["action"], sent | {field.name: wrong}).status_code == 422
     shelf = make_category("Shelves")
     cleo.post(page.context["action"], sent | {field.name: shelf.slug})
     assert go_on(task).counts == {"new": 1}

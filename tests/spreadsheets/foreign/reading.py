@@ -1,16 +1,19 @@
 """Converts files of other shops, as the worker does, without a database."""
 
-import io
 from collections import Counter
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from spreadsheets.files import open_table
-from spreadsheets.foreign.entities import ColumnMapping, ConvertedLine, ForeignRow
-from spreadsheets.foreign.feeds import is_feed, open_feed
+from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.groups import group_lines
-from spreadsheets.foreign.presets import find_preset, get_convert, list_first_targets
+from spreadsheets.foreign.presets import find_preset, list_first_targets
+from spreadsheets.foreign.questions import Question, name_columns
+from spreadsheets.layouts import LAYOUTS
+from spreadsheets.operations.conversions import iterate_converted
+from spreadsheets.operations.stored_files import reopen
 
 FOLDER = Path(__file__).parent
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
@@ -18,24 +21,14 @@ NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
 def convert_file(
     content: bytes, targets: dict[str, str] | None = None, layout: str = "products"
-) -> tuple[list[ConvertedLine], Counter[str]]:
+) -> tuple[list[ConvertedLine], dict[str, int]]:
     """The lines that become of a file, product by product, and what was counted."""
-    file = io.BytesIO(content)
-    table = open_feed(file) if is_feed(file) else open_table(file, ())
-    kept = [
-        ForeignRow(line, dict(zip(table.head, record, strict=False)))
-        for line, record in table.lines
-    ]
-    preset = find_preset(layout, table.head)
-    mapping = ColumnMapping(
-        list_first_targets(layout, table.head) | (targets or {}),
-        NOW,
-        preset.units if preset else {},
-        Decimal(19),
-        layout in ("products", "prices"),
-    )
     notes: Counter[str] = Counter()
-    convert = get_convert(preset.name if preset else "")
-    lines = convert(lambda: iter(kept), mapping, notes)
-    grouped = group_lines(lines, io.BytesIO()) if layout == "products" else lines
-    return list(grouped), notes
+    with TemporaryFile() as file, TemporaryFile() as scratch:
+        file.write(content)
+        file.flush()
+        head = name_columns(open_table(reopen(file), ()).head)
+        chosen = list_first_targets(layout, head) | (targets or {})
+        question = Question(find_preset(layout, head), {}, chosen)
+        lines = iterate_converted(question, LAYOUTS[layout], file, Decimal(19), NOW, notes)
+        return list(group_lines(lines, scratch) if layout == "products" else lines), dict(+notes)

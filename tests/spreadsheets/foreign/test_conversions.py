@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
+import pytest
 from cassandra.util import uuid_from_time
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 
 import spreadsheets.queries
 from catalogue.entities import CategoryNode, Product
@@ -20,6 +20,7 @@ from catalogue.queries import (
 from catalogue.queries import prefetch_product_at_quorum as prefetch_product
 from spreadsheets import entities, operations
 from spreadsheets.entities import SpreadsheetTask
+from spreadsheets.errors import FileRefused
 from spreadsheets.foreign.categories import CategoryFinder
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.questions import Question, take_samples, unpack_question
@@ -126,17 +127,18 @@ def test_x532_unknown_categories_are_asked_for_once_and_created() -> None:
     for text in (group.upper(), f"{parent.name}>{group}", child.slug):
         line = finder.resolve(ConvertedLine(2, {"category": text, "other_categories": ""}))
         assert line.cells == {"category": child.slug, "other_categories": ""}
-    # One that is left out is missing, and one that cannot be created is a fault.
+    # One that is left out is missing, and one that cannot be created refuses the file.
     task = read(shop_file(unique(), f"No {group}", junk), "products")
     assert unpack_question(task.question).unknown == [f"No {group}"]
     task = answer(task)
     assert {each[1] for each in faults_of(task)} == {"category"}
-    gone = CategoryFinder({}).keep_known({"a": "", "b": f"Gone {unique()}", "c": child.slug})
-    assert gone == {"a": "", "c": child.slug}
-    finder = CategoryFinder({"x": "a > b > c > d"})
-    finder.create(uuid4())
-    (fault,) = finder.resolve(ConvertedLine(9, {"category": "x"})).faults
-    assert (fault.line, fault.column) == (9, "category")
+    # One that was removed since it was answered is asked for again.
+    finder = CategoryFinder({"a": "", "b": f"Gone {unique()}", "c": child.slug})
+    for text in "abc":
+        finder.resolve(ConvertedLine(2, {"category": text}))
+    assert list(finder.unknown) == ["b"]
+    with pytest.raises(FileRefused, match=r"d: Categories can have at most 3 levels"):
+        CategoryFinder({"x": f"{parent.name} > {group} > c > d"}).create(uuid4())
 
 
 def test_x530_a_conversion_that_is_killed_at_any_write_is_done_once() -> None:
@@ -185,8 +187,8 @@ def test_x532_faulty_rows_are_fetched_corrected_and_sent_again() -> None:
     )
     task = answer(read(content, "products"))
     assert task.counts == {"new": 2, "faulty": 1}
-    with default_storage.open(task.faulty_as) as file:
-        head, line = csv.reader(io.StringIO(file.read().decode("utf-8-sig")))
+    file = b"".join(operations.iterate_faulty_rows(task)).decode("utf-8-sig")
+    head, line = csv.reader(io.StringIO(file, newline=""))
     cells = dict(zip(head, line, strict=True))
     assert cells["product"] == f"cup-{name}"
     assert cells["description"] == "'=1+1"
@@ -194,7 +196,7 @@ def test_x532_faulty_rows_are_fetched_corrected_and_sent_again() -> None:
     assert "sku: The SKU" in cells["errors"]
     cells |= {"sku": f"{name}-9", "price": "12.34"}
     corrected = read(csv_of([head, [cells[each] for each in head]]), "products")
-    assert (corrected.state, corrected.counts, corrected.faulty_as) == ("read", {"new": 1}, "")
+    assert (corrected.state, corrected.counts) == ("read", {"new": 1})
     assert apply(corrected).results == {"done": 1}
     assert product_of(f"cup-{name}").description == "=1+1"
 
@@ -214,8 +216,9 @@ def test_x530_hostile_files_are_faults_or_refused_and_never_fail() -> None:
     refused = read(csv_of([head, ["x" * 140_000] * 7]), "products")
     assert refused.state == entities.REFUSED
     # Repeated and empty names of columns.
-    task = read(csv_of([["a", "a", "", "sku"], ["1", "2", "3", "4"]]), "prices")
-    assert list(unpack_question(task.question).samples) == ["a", "a (2)", "column 3", "sku"]
+    task = read(csv_of([["a", "a (4)", "", "a", "sku"], ["1", "2", "3", "4", "5"]]), "prices")
+    names = ["a", "a (4)", "column 3", "a (4) (4)", "sku"]
+    assert list(unpack_question(task.question).samples) == names
 
 
 def test_x531_an_answer_to_an_old_question_changes_nothing() -> None:
@@ -226,13 +229,11 @@ def test_x531_an_answer_to_an_old_question_changes_nothing() -> None:
 
 
 def test_x531_samples_are_few_and_short_and_none_are_kept_of_people() -> None:
-    rows = [{"a": f"{n}" * 100, "b": ""} for n in range(5)]
+    rows = [[f"{n}" * 100, "\0 "] for n in range(5)]
     samples = take_samples(["a", "b"], rows)
     assert samples == {"a": ["0" * 50, "1" * 50, "2" * 50], "b": []}
-    question = Question("", samples, {"a": "name", "b": ""}, {}, ("x",))
-    assert unpack_question(question.pack()).answer({"b": "sku"}, {"x": "y"}) == Question(
-        "", samples, {"a": "name", "b": "sku"}, {"x": "y"}
-    )
+    question = Question("", samples, {"a": "name", "b": ""}, {"x": "y"}, ["z"])
+    assert unpack_question(question.pack()) == question
     content = csv_of([["E-Mail", "Full name"], ["ada@example.com", "Ada"]])
     task = read(content, "customer-accounts")
     assert set(unpack_question(task.question).samples) == {"E-Mail", "Full name"}

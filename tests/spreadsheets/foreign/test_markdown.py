@@ -8,7 +8,7 @@ import nh3
 import pytest
 
 from catalogue.descriptions import format_description, plain_description
-from spreadsheets.foreign.markdown import MAX_TAGS, html_to_markdown, is_html
+from spreadsheets.foreign.markdown import MAX_TAGS, break_lines, html_to_markdown, is_html
 
 EXAMPLES = {
     "<p>A <b>bold</b> and <em>soft</em> one.</p><h2>Care</h2>By<br>hand.": (
@@ -31,7 +31,7 @@ EXAMPLES = {
     "<p>1. * not _a_ # list</p><p>- a_b 3 * 4 &amp;lt; &lt;b&gt;</p>": (
         "1\\. * not \\_a\\_ # list\n\n\\- a_b 3 * 4 \\&lt; \\<b>"
     ),
-    "plain\n- words": "plain\n\\- words",
+    "plain<br>- words": "plain\n\\- words",
 }
 TAGS = [
     "p",
@@ -58,9 +58,9 @@ def test_x534_html_is_written_as_our_markdown() -> None:
     for text, expected in EXAMPLES.items():
         assert html_to_markdown(text) == expected, text
     # WordPress shows the line breaks of a text.
-    assert html_to_markdown("<b>a</b>\nb\n\n<ul>\n<li>c</li>\n</ul>", keeps_lines=True) == (
-        "**a**\nb\n\n- c"
-    )
+    wordpress = "<b>a</b>\nb\n\n<ul\nclass=x>\n<li>c</li>\n</ul>"
+    assert html_to_markdown(break_lines(wordpress)) == "**a**\nb\n\n- c"
+    assert break_lines("a\nb") == "a\nb"
     assert [is_html(each) for each in ("a < b > c", "R&D;", "<br/>", "a &nbsp; b")] == [
         False,
         False,
