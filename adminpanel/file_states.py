@@ -19,6 +19,7 @@ STATE_LABELS = {
     entities.REFUSED: (gettext_lazy("Refused"), "warn"),
     entities.READ: (gettext_lazy("Needs review"), "calm"),
     entities.APPLYING: (gettext_lazy("Being applied"), "calm"),
+    entities.LINKING: (gettext_lazy("Fetching pictures"), "calm"),
     entities.FINISHED: (gettext_lazy("Finished"), "good"),
     entities.WRITING: (gettext_lazy("Being written"), "calm"),
     entities.WRITTEN: (gettext_lazy("Ready"), "good"),

@@ -13,8 +13,10 @@ from catalogue.operations import save_category
 from catalogue.operations.categories import MAX_CATEGORY_DESCRIPTION, MAX_CATEGORY_NAME
 from catalogue.queries import get_category_tree_at_quorum
 from catalogue.rules import MAX_LENGTHS, SLUG
-from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
+from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask
+from spreadsheets.errors import CellRefused
 from spreadsheets.row_forms import (
+    CellField,
     Decision,
     RowForm,
     Values,
@@ -25,12 +27,23 @@ from spreadsheets.row_forms import (
 )
 
 
+def _parse_slug(text: str) -> str:
+    if not SLUG.fullmatch(text):
+        raise CellRefused(
+            _("Enter lower-case letters, digits and single hyphens, such as oak-stools.")
+        )
+    return text
+
+
 class CategoryForm(RowForm):
     """A line of a file of categories."""
 
     examples = {"category": "mugs", "name": gettext_lazy("Mugs"), "parent": "kitchen"}
-    category = line_field(
-        gettext_lazy("The last part of its address."), MAX_LENGTHS["slug"], required=True
+    category = CellField(
+        _parse_slug,
+        most=MAX_LENGTHS["slug"],
+        required=True,
+        help_text=gettext_lazy("The last part of its address."),
     )
     name = line_field("", MAX_CATEGORY_NAME, required=True)
     parent = line_field(
@@ -51,23 +64,13 @@ def category_lines() -> Iterator[list[str]]:
     return walk(get_category_tree_at_quorum().roots, "")
 
 
-def category_key(cells: dict[str, str]) -> str:
-    """Return the key by which a line is a duplicate of another."""
-    return cells["category"].strip()
-
-
 def plan_categories(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
     """Return the plans for the rows of a file of categories. One that exists stays as it is. Raises CassandraUnavailable."""
     tree = get_category_tree_at_quorum()
 
-    def decide(row: FileRow, values: Sequence[Values], _found: object) -> Decision:
-        (said,) = values
-        if node := tree.by_slug.get(said["category"]):
-            return "unchanged", node.name
-        if not SLUG.fullmatch(said["category"]):
-            text = _("Enter lower-case letters, digits and single hyphens, such as oak-stools.")
-            return [Fault(row.line, "category", text)]
-        return "new", said["name"]
+    def decide(_row: FileRow, values: Sequence[Values], _found: object) -> Decision:
+        node = tree.by_slug.get(values[0]["category"])
+        return ("unchanged", node.name) if node else ("new", values[0]["name"])
 
     return plan_forms(rows, CategoryForm, tuple, decide)
 
@@ -83,8 +86,8 @@ def apply_category(task: SpreadsheetTask, row: PlannedRow, _mark: UUID) -> tuple
     if said["parent"] and parent is None:
         text = _("There is no category with the address “%(slug)s”.")
         return "refused", text % {"slug": said["parent"]}
-    if slug not in tree.by_slug:
-        try:
+    try:
+        if slug not in tree.by_slug:
             save_category(
                 category_id=uuid5(task.task_id, slug),
                 slug=slug,
@@ -92,6 +95,6 @@ def apply_category(task: SpreadsheetTask, row: PlannedRow, _mark: UUID) -> tuple
                 parent_id=parent.category_id if parent else None,
                 description=said["description"],
             )
-        except (CategoryRefused, CategoryChanged) as refused:
-            return "refused", str(refused)
+    except (CategoryRefused, CategoryChanged) as refused:
+        return "refused", str(refused)
     return "done", ""

@@ -10,8 +10,10 @@ from jobs.change_rows import RowsOfChange
 from jobs.months import month_of
 
 READING, ASKING, REFUSED, READ = "reading", "asking", "refused", "read"
-APPLYING, FINISHED = "applying", "finished"
+APPLYING, LINKING, FINISHED = "applying", "linking", "finished"
 WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
+# The states of the pictures and products that a row of an import names.
+WAITING, FAILED = "waiting", "failed"
 # The possible plans of a row of an import.
 PLANS = ("new", "changed", "unchanged", "faulty")
 # The layouts whose files are about people. Their rows are kept in a table of their own, for days only.
@@ -22,10 +24,10 @@ PEOPLE = ("customer-accounts", "past-orders", "reviews")
 class SpreadsheetTask:
     """An import or export, which the worker does as a task.
 
-    The states of an import are `reading`, `read` or `refused`, `applying`, `finished`. A file with columns that we do not know
-    waits for staff as `asking`, and is then converted. The states of an export are `writing`, `written`, and `expired` after an
-    hour. After reading, `counts` has the number of rows by plan; at the end, `results` has
-    the number by result.
+    The states of an import are `reading`, `read` or `refused`, `applying`, `linking` if rows name pictures or products, and
+    `finished`. A file with columns that we do not know waits for staff as `asking`, and is then converted. The states of an export
+    are `writing`, `written`, and `expired` after an hour. After reading, `counts` has the number of rows by plan; once the rows
+    are applied, `results` has the number by result.
     """
 
     task_id: UUID
@@ -49,7 +51,9 @@ class SpreadsheetTask:
     question: str = ""
     source: str = ""
     notes: Mapping[str, int] = field(default_factory=dict, hash=False)
-    faulty_as: str = ""  # the name in the storage of the file with the faulty rows
+    link_tries: int = (
+        0  # how often the worker has been through the rows that name pictures or products
+    )
 
     @property
     def key(self) -> dict[str, object]:
@@ -69,7 +73,7 @@ class SpreadsheetTask:
 
     @property
     def is_under_way(self) -> bool:
-        return self.state in (READING, APPLYING, WRITING)
+        return self.state in (READING, APPLYING, LINKING, WRITING)
 
     @property
     def has_old_files(self) -> bool:
@@ -117,8 +121,8 @@ class PlannedRow:
     """A row of an import with its plan and result: one of jobs.change_rows.RESULTS, or "" before it is applied.
 
     `product_id` is None if the product is unknown. For stock, `seen` is how many units of the stock item had been received in
-    total. `links` is the state of the pictures and products that the row names: waiting, done or failed, or "" without any;
-    `link_faults` say which of them are missing.
+    total. `changes` of a faulty row are its cells. `links` is the state of the pictures and products that the row names, "" without
+    any; `link_faults` say which of them are missing.
     """
 
     position: int

@@ -15,17 +15,20 @@ log = logging.getLogger(__name__)
 # The rows of one run: some ten seconds of work, so that the worker's other jobs get their turn. Unpacking or writing a workbook
 # cannot be divided, and takes up to two minutes.
 MAX_AT_ONCE = {entities.READING: 2000, entities.APPLYING: 300, entities.WRITING: 1000}
-# How far the look for applied rows goes back: a read is mostly of one partition.
-JUST = timedelta(seconds=15)
+
+
+def _list_tasks(now: datetime) -> list[entities.SpreadsheetTask]:
+    tasks = []
+    for task_id in queries.list_unfinished(list_months(now)):
+        with guard_row(f"import or export {task_id}"):
+            if found := queries.get_task(task_id):
+                tasks.append(found)
+    return tasks
 
 
 def go_on_with_spreadsheets(now: datetime) -> str:
     """Continue each import and export. If one fails, the others still continue; its error is raised at the end."""
-    tasks = []
-    for task_id in queries.list_unfinished(list_months(now)):
-        with guard_row(f"import or export {task_id}"):
-            if (found := queries.get_task(task_id)) and found.is_under_way:
-                tasks.append(found)
+    tasks = [each for each in _list_tasks(now) if each.state in MAX_AT_ONCE]
     count = 0
     failure: Exception | None = None
     for task in tasks:
@@ -53,20 +56,19 @@ def has_spreadsheets(now: datetime) -> bool:
     return bool(queries.list_unfinished(list_recent_months(now)))
 
 
-def follow_links(now: datetime) -> str:
-    """Fetch the pictures that imported rows name, and put them and related products on the rows' products."""
-    count = operations.sweep_links(now)
+def add_links(now: datetime) -> str:
+    """Fetch the pictures that applied rows name, and put them and related products on the rows' products."""
+    count = 0
+    for task in _list_tasks(now):
+        if operations.is_due(task, now):
+            with guard_row(f"pictures of import {task.task_id}"):
+                count += operations.follow_links(task)
     return describe_count(
         ngettext(
             "Pictures of %(count)s row looked at", "Pictures of %(count)s rows looked at", count
         ),
         count,
     )
-
-
-def has_pending_links(now: datetime) -> bool:
-    """Return whether a row was applied just now. The next scheduled run finds older ones."""
-    return bool(operations.PENDING_LINKS.list_between(now - JUST, now))
 
 
 def remove_old_exports(now: datetime) -> str:
@@ -94,12 +96,11 @@ JOBS = [
         has_work=has_spreadsheets,
     ),
     Job(
-        operations.PENDING_LINKS.job,
+        "pictures by address",
         timedelta(seconds=10),
-        follow_links,
-        normal_lag=operations.PENDING_LINKS.max_write_delay + timedelta(minutes=2),
+        add_links,
         idle_every=timedelta(minutes=2),
-        has_work=has_pending_links,
+        has_work=has_spreadsheets,
         # It waits for other hosts.
         has_own_loop=True,
     ),

@@ -1,21 +1,20 @@
 """Cells that name what is outside of their product: pictures by their web addresses, and other products.
 
-A picture that has not been fetched yet, or a product that does not exist yet, is a placeholder in the product that is made of a
-file's cells: its address. `Links.settle` takes placeholders out before the product is saved. The worker puts what they name on the
-product later (spreadsheets.operations.links).
+A picture may have to be fetched first, and a product may be further down in the file. So a cell is applied without what is missing.
+The worker adds that later (spreadsheets.operations.links).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from uuid import UUID, uuid5
+from typing import Any
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from cassandra_db import Row
 from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.photos import parse_photo
 from catalogue.pictures import is_drawing
@@ -24,6 +23,7 @@ from catalogue.rules import MAX_ALT_LENGTH, MAX_LENGTHS, MAX_PICTURES, MAX_PINNE
 from catalogue.templatetags.pictures import full_picture_url, public_url
 from spreadsheets.cells import join_list
 from spreadsheets.columns import Column
+from spreadsheets.entities import Change
 from spreadsheets.errors import CellRefused
 from spreadsheets.queries import prefetch_fetched_picture
 from spreadsheets.typed_values import split_values
@@ -32,15 +32,8 @@ from web.fetching import MAX_URL_LENGTH, FetchFailed, check_url
 PICTURES, RELATED, SUCCESSOR = "pictures", "related", "successor"
 PICTURE = "picture"  # of a variant
 LINK_COLUMNS = frozenset((PICTURES, RELATED, SUCCESSOR, PICTURE))
-# The ids of products that do not exist are made of this one and their address.
-_UNKNOWN = UUID("5c3f5a4e-3b1c-5d52-9a59-0d6a6f0f7e53")
 # Other shops put several addresses into a line.
 _NEXT_ADDRESS = re.compile(r"\n|,\s*(?=https?://)")
-
-
-def is_address(picture: str) -> bool:
-    """Return whether a picture's text is a web address: a placeholder."""
-    return "://" in picture
 
 
 def address_of(picture: str) -> str:
@@ -48,23 +41,33 @@ def address_of(picture: str) -> str:
     return public_url(full_picture_url(picture)) if parse_photo(picture) else picture
 
 
+def _with_https(address: str) -> str:
+    # Shops that have https by now often have old addresses in their files.
+    return re.sub("^http:", "https:", address)
+
+
 def split_pictures(text: str) -> list[tuple[str, str]]:
     """Return the different addresses in a cell, each with its alt text. A line has an address, a space, and an alt text."""
     found: dict[str, str] = {}
     for line in _NEXT_ADDRESS.split(text):
-        address, *alt = line.split(maxsplit=1)[:2] or [""]
+        address, *alt = line.split(maxsplit=1) or [""]
         if address:
-            found.setdefault(address, " ".join(alt).strip())
+            found.setdefault(_with_https(address), "".join(alt).strip())
     return list(found.items())
 
 
 def list_names(column: str, text: str) -> list[str]:
-    """Return the web addresses of pictures, or the addresses of products, in the cell of a column: not more than it may have."""
+    """Return the web addresses of pictures, or the addresses of products, in a cell: at most one more than it may have."""
     if column in (PICTURES, PICTURE):
-        found = split_pictures(text)[: MAX_PICTURES + 1]
-        return [each for each, _alt in found if is_address(each) and len(each) <= MAX_URL_LENGTH]
+        addresses = [address for address, _alt in split_pictures(text)[: MAX_PICTURES + 1]]
+        return [each for each in addresses if "://" in each and len(each) <= MAX_URL_LENGTH]
     slugs = split_values(text)[: MAX_PINNED + 1] if column in (RELATED, SUCCESSOR) else ()
-    return [each for each in slugs if len(each) <= MAX_LENGTHS["slug"]]
+    return [each for each in slugs if len(each) <= MAX_LENGTHS["slug"] and SLUG.fullmatch(each)]
+
+
+def has_links(changes: Iterable[Change]) -> bool:
+    """Return whether changes name something that may have to be fetched or found."""
+    return any(list_names(each.column, each.after) for each in changes)
 
 
 @dataclass
@@ -72,173 +75,100 @@ class Links:
     """What the texts in cells name: pictures by address, and products by the last part of their page's address."""
 
     pictures: dict[str, str] = field(default_factory=dict)
-    failures: dict[str, str] = field(
-        default_factory=dict
-    )  # why an address was not fetched a short time ago
     product_ids: dict[str, UUID] = field(default_factory=dict)
     slugs: dict[UUID, str] = field(default_factory=dict)
-    unknown: set[UUID] = field(default_factory=set)
-
-    def find_picture(self, address: str) -> str:
-        """Return the picture that an address names, or the address itself as a placeholder."""
-        return self.pictures.get(address, address)
-
-    def find_product_id(self, slug: str) -> UUID:
-        """Return the id of the product with this address, or a placeholder."""
-        if slug not in self.product_ids:
-            self.product_ids[slug] = placeholder = uuid5(_UNKNOWN, slug)
-            self.slugs[placeholder] = slug
-            self.unknown.add(placeholder)
-        return self.product_ids[slug]
-
-    def name_product(self, product_id: UUID) -> str:
-        """Return the text that names a product in a file."""
-        return self.slugs.get(product_id, product_id.hex)
 
     def add_pictures(self, product: Product) -> None:
         """Let the addresses of a product's pictures name these pictures."""
-        self.pictures |= {address_of(each.picture): each.picture for each in product.pictures}
+        found = ((address_of(each.picture), each.picture) for each in product.pictures)
+        self.pictures |= {_with_https(address): picture for address, picture in found}
 
-    def is_waiting(self, product: Product) -> bool:
-        """Return whether a product has placeholders."""
-        ids = {*product.related_ids, product.successor_id}
-        return self._lacks_pictures(product) or not self.unknown.isdisjoint(ids)
+    def list_missing(self, column: str, text: str) -> list[str]:
+        """Return what a cell names that is not there."""
+        known = self.pictures if column in (PICTURES, PICTURE) else self.product_ids
+        return [each for each in list_names(column, text) if each not in known]
 
-    @staticmethod
-    def _lacks_pictures(product: Product) -> bool:
-        pictures = [each.picture for each in product.pictures]
-        return any(map(is_address, pictures + [each.picture for each in product.variants]))
+    def is_lacking(self, changes: Iterable[Change]) -> bool:
+        """Return whether changes name something that is not there."""
+        return any(self.list_missing(each.column, each.after) for each in changes)
 
-    def settle(
-        self, product: Product, base: Product, former: Collection[str] | None = None
-    ) -> Product:
-        """Return the product without placeholders, and with the pictures that its variants show.
+    def find_picture(self, address: str) -> str:
+        """Return the picture that an address names; "" if it is not there. Raises CellRefused."""
+        if is_drawing(address):
+            return address
+        if address not in self.pictures:
+            try:
+                check_url(address)
+            except FetchFailed as failed:
+                raise CellRefused(f"{address[:100]}: {failed}") from failed
+        return self.pictures.get(address, "")
 
-        It keeps pictures of `base`: all while one of its own is not there, else those that are not among the addresses `former`
-        (default: all are).
-        """
-        present = {each.picture: each for each in base.pictures}
-        pictures = {each.picture: each for each in product.pictures if not is_address(each.picture)}
-        is_lacking = self._lacks_pictures(product)
-        kept = [
-            each
-            for each in present
-            if each not in pictures
-            and (is_lacking or (former is not None and address_of(each) not in former))
-        ]
-        pictures |= {each: present[each] for each in kept[: MAX_PICTURES - len(pictures)]}
-        variants = []
-        for variant in product.variants:
-            picture = variant.picture
-            if is_address(picture):
-                before = base.get_variant(variant.variant_id)
-                picture = before.picture if before else ""
-            if parse_photo(picture):
-                pictures.setdefault(picture, present.get(picture) or ProductPicture(picture, ""))
-            variants.append(replace(variant, picture=picture))
-        return replace(
-            product,
-            pictures=tuple(pictures.values()),
-            variants=tuple(variants),
-            related_ids=tuple(each for each in product.related_ids if each not in self.unknown),
-            successor_id=None if product.successor_id in self.unknown else product.successor_id,
-        )
+    def find_product(self, slug: str, product: Product) -> UUID | None:
+        """Return the id of another product than this one; None if it is not there. Raises CellRefused."""
+        if slug == product.slug:
+            raise CellRefused(_("Choose another product than this one."))
+        if not list_names(SUCCESSOR, slug):
+            raise CellRefused(_("“%(slug)s” is no product’s address.") % {"slug": slug[:100]})
+        return self.product_ids.get(slug)
 
 
-def read_links(cells: Iterable[tuple[str, str]], product_rows: Iterable[Sequence[Row]]) -> Links:
-    """Return what these texts name, each with its column, and what the stored products name. Raises CassandraUnavailable."""
-    texts = [(column, text) for column, text in cells if column in LINK_COLUMNS]
-    if not texts:
+def read_links(products: Iterable[Any], cells: Iterable[tuple[str, str]] | None = None) -> Links:
+    """Return what products name, or their rows, and what the texts in cells name. Each cell has its column.
+
+    Without cells of link columns nothing is read. Raises CassandraUnavailable.
+    """
+    texts = [each for each in cells or () if each[0] in LINK_COLUMNS]
+    if cells is not None and not texts:
         return Links()
-    heads = [rows[0] for rows in product_rows if rows]
-    named = {each for row in heads for each in (*(row.related_ids or ()), row.successor_id) if each}
-    names = {each for text in texts for each in list_names(*text)}
-    urls = set(filter(is_address, names))
-    return _read(
-        {*urls, *map(_with_https, urls)},
-        {each for each in names - urls if SLUG.fullmatch(each)},
-        named,
-    )
-
-
-def read_links_of(product: Product) -> Links:
-    """Return what a product names. Raises CassandraUnavailable."""
-    return _read((), (), {each for each in (*product.related_ids, product.successor_id) if each})
-
-
-def _read(urls: Collection[str], slugs: Collection[str], product_ids: Collection[UUID]) -> Links:
-    fetched = [prefetch_fetched_picture(each) for each in urls]
-    found = {each: prefetch_product_id_at_quorum(each) for each in slugs}
-    named = {each: prefetch_slug(each) for each in product_ids}
-    rows = [row for pending in fetched if (row := pending.one())]
-    ids = {slug: row.product_id for slug, pending in found.items() if (row := pending.one())}
-    slugs_by_id = {product_id: slug for slug, product_id in ids.items()}
+    names = {name for column, text in texts for name in list_names(column, text)}
+    ids = {each for it in products for each in (*(it.related_ids or ()), it.successor_id) if each}
+    pictures = {each: prefetch_fetched_picture(each) for each in names if "://" in each}
+    found = {each: prefetch_product_id_at_quorum(each) for each in names - pictures.keys()}
+    named = {each: prefetch_slug(each) for each in ids}
     return Links(
-        {row.url: row.picture for row in rows if row.picture},
-        {row.url: row.reason for row in rows if row.reason},
-        ids,
-        slugs_by_id
-        | {
-            each: row.slug for each, pending in named.items() if (row := pending.one()) and row.slug
-        },
+        {url: row.picture for url, pending in pictures.items() if (row := pending.one())},
+        {slug: row.product_id for slug, pending in found.items() if (row := pending.one())},
+        {each: row.slug for each, pending in named.items() if (row := pending.one()) and row.slug},
     )
-
-
-# ---- The columns
-
-
-def _with_https(address: str) -> str:
-    return re.sub("^http:", "https:", address)
-
-
-def _parse_address(links: Links, address: str) -> str:
-    if address in links.pictures or is_drawing(address):
-        return links.find_picture(address)
-    try:
-        check_url(address)
-    except FetchFailed as failed:
-        if address.startswith("http://"):
-            # Shops that have https by now often have old addresses in their files.
-            return _parse_address(links, _with_https(address))
-        raise CellRefused(f"{address[:100]}: {failed}") from failed
-    return links.find_picture(address)
-
-
-def _parse_slug(links: Links, slug: str, product: Product) -> UUID:
-    if slug == product.slug:
-        raise CellRefused(_("Choose another product than this one."))
-    if slug in links.product_ids or (len(slug) <= MAX_LENGTHS["slug"] and SLUG.fullmatch(slug)):
-        return links.find_product_id(slug)
-    raise CellRefused(_("“%(slug)s” is no product’s address.") % {"slug": slug[:100]})
 
 
 def link_columns(links: Links) -> tuple[Column[Product], ...]:
-    """Return the columns of a product that name something outside of it."""
+    """Return the columns of a product that name something outside of it. They write only what is there."""
+
+    def name_product(product_id: UUID) -> str:
+        return links.slugs.get(product_id, product_id.hex)
 
     def read_pictures(it: Product) -> str:
         return "\n".join(f"{address_of(each.picture)} {each.alt}".strip() for each in it.pictures)
 
     def write_pictures(it: Product, text: str) -> Product:
-        alts = {each.picture: each.alt for each in it.pictures}
+        present = {each.picture: each for each in it.pictures}
         found: dict[str, ProductPicture] = {}
+        missing = 0
         for address, alt in split_pictures(text):
             if len(alt) > MAX_ALT_LENGTH:
                 said = _("An alt text can have %(most)d characters.") % {"most": MAX_ALT_LENGTH}
                 raise CellRefused(said)
-            picture = _parse_address(links, address)
-            found.setdefault(picture, ProductPicture(picture, alt or alts.get(picture, "")))
-        if len(found) > MAX_PICTURES:
+            if not (picture := links.find_picture(address)):
+                missing += 1
+            elif picture not in found:
+                before = present.get(picture)
+                found[picture] = ProductPicture(picture, alt or (before.alt if before else ""))
+        if len(found) + missing > MAX_PICTURES:
             raise CellRefused(_("A product can have %(most)d pictures.") % {"most": MAX_PICTURES})
-        return replace(it, pictures=tuple(found.values()))
+        # The present pictures stay until all new ones are there.
+        kept = [each for each in it.pictures if missing and each.picture not in found]
+        return replace(it, pictures=(*found.values(), *kept)[:MAX_PICTURES])
 
     def write_related(it: Product, text: str) -> Product:
-        ids = dict.fromkeys(_parse_slug(links, each, it) for each in split_values(text))
-        if len(ids) > MAX_PINNED:
+        slugs = split_values(text)
+        if len(slugs) > MAX_PINNED:
             raise CellRefused(_("Enter at most %(most)d products.") % {"most": MAX_PINNED})
-        return replace(it, related_ids=tuple(ids))
+        ids = dict.fromkeys(links.find_product(each, it) for each in slugs)
+        return replace(it, related_ids=tuple(each for each in ids if each))
 
     def write_successor(it: Product, text: str) -> Product:
-        return replace(it, successor_id=_parse_slug(links, text, it) if text else None)
+        return replace(it, successor_id=links.find_product(text, it) if text else None)
 
     return (
         Column(
@@ -257,24 +187,25 @@ def link_columns(links: Links) -> tuple[Column[Product], ...]:
                 "Related products, separated by commas: the last part of each page’s address."
             ),
             "",
-            lambda it: join_list(map(links.name_product, it.related_ids)),
+            lambda it: join_list(map(name_product, it.related_ids)),
             write_related,
         ),
         Column(
             SUCCESSOR,
             gettext_lazy("The product that replaces it: the last part of its page’s address."),
             "",
-            lambda it: links.name_product(it.successor_id) if it.successor_id else "",
+            lambda it: name_product(it.successor_id) if it.successor_id else "",
             write_successor,
         ),
     )
 
 
 def picture_column(links: Links) -> Column[Variant]:
-    """Return the column for a variant's picture."""
+    """Return the column for a variant's picture. A present picture stays until the new one is there."""
 
     def write(it: Variant, text: str) -> Variant:
-        return replace(it, picture=_parse_address(links, text.strip()) if text.strip() else "")
+        found = links.find_picture(_with_https(text)) if text else ""
+        return replace(it, picture=found or (text and it.picture))
 
     return Column(
         PICTURE,
@@ -283,3 +214,37 @@ def picture_column(links: Links) -> Column[Variant]:
         lambda it: address_of(it.picture),
         write,
     )
+
+
+def with_pictures_of_variants(product: Product, before: Product) -> Product:
+    """Return the product with the pictures that its variants show, behind its own ones."""
+    alts = {each.picture: each for each in before.pictures}
+    pictures = {each.picture: each for each in product.pictures}
+    for variant in product.variants:
+        if parse_photo(shown := variant.picture):
+            pictures.setdefault(shown, alts.get(shown) or ProductPicture(shown, ""))
+    return replace(product, pictures=tuple(pictures.values()))
+
+
+def put_links(changes: Iterable[Change], links: Links, product: Product) -> Product:
+    """Return the product with what changes name. Pictures that it has got since stay. Raises CellRefused."""
+    links.add_pictures(product)
+    columns = {each.name: each for each in link_columns(links)}
+    own, after = picture_column(links), product
+    for change in changes:
+        if change.sku:
+            variants = (
+                own.write(each, change.after) if each.sku == change.sku else each
+                for each in after.variants
+            )
+            after = replace(after, variants=tuple(variants))
+        else:
+            column, text = columns[change.column], change.after
+            if change.column == PICTURES:
+                former = {address for address, _alt in split_pictures(change.before or "")}
+                present = split_pictures(column.read(after))
+                added = [" ".join(each) for each in present if each[0] not in former]
+                text = "\n".join((text, *added))
+            after = column.write(after, text)
+    after = with_pictures_of_variants(after, product)
+    return product if after == product else after

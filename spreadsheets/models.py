@@ -32,9 +32,8 @@ class SpreadsheetTask(Model):
     task_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     unfinished = columns.Set(columns.TimeUUID, static=True)
     layout = columns.Text()  # one of spreadsheets.layouts, or of orders.papers.order_files
-    state = (
-        columns.Text()
-    )  # reading, asking, refused, read, applying, finished; writing, written, expired
+    # reading, asking, refused, read, applying, linking, finished; writing, written, expired
+    state = columns.Text()
     file_name = columns.Text()  # the file's name on the sender's machine
     stored_as = columns.Text()  # its name in the storage: the uploaded file, or the ids to export
     started_by = columns.UUID()
@@ -52,7 +51,7 @@ class SpreadsheetTask(Model):
     question = columns.Text()
     source = columns.Text()  # once it is converted: its preset, or other
     notes = columns.Map(columns.Text, columns.Integer)  # what was noticed, how often
-    faulty_as = columns.Text()  # the name in the storage of the file with the faulty rows
+    link_tries = columns.Integer()  # how often the worker has been through the rows with links
 
 
 class _Row(Model):
@@ -69,13 +68,13 @@ class _Row(Model):
     product_id = columns.UUID()
     variant_id = columns.UUID()  # of stock
     seen = columns.Integer()  # of stock: the units received in total before the file was read
-    changes = columns.Text()  # JSON: [[line, SKU, column, before, after], …]
+    # JSON: [[line, SKU, column, before, after], …]; of a faulty row its cells
+    changes = columns.Text()
     faults = columns.Text()  # JSON: [[line, column, text], …]
     result = columns.Text()  # done, unchanged, refused, changed
     reason = columns.Text()
     failures = columns.Integer()  # how many attempts have failed with an error
     links = columns.Text()  # of pictures and products that the row names: waiting, done, failed
-    link_tries = columns.Integer()  # how often the worker has looked for them
     link_faults = columns.Text()  # JSON, as `faults`: which of them are missing
 
 
@@ -109,27 +108,10 @@ class PeopleRow(_Row):
     }
 
 
-class PendingLink(Model):
-    """The rows of imports whose pictures and related products the worker has to fetch or find, by the minute from which it tries.
-
-    Bound: the rows that are applied in a minute, or all rows of an import that have to be tried again: 100,000, 60 bytes each.
-    Writer: spreadsheets.operations.links; the worker deletes the row.
-    """
-
-    __table_name__ = "pending_links_by_minute"
-    __partition_bytes__ = 10 * MB
-    __options__ = {"default_time_to_live": TASK_TTL, "gc_grace_seconds": 24 * 3600}
-    __personal_data__ = None
-    minute = columns.DateTime(partition_key=True)
-    task_id = columns.TimeUUID(primary_key=True)
-    position = columns.Integer(primary_key=True)
-    written = columns.BigInt()  # in microseconds since 1970
-
-
 class FetchedPicture(Model):
-    """Q1: the picture that was fetched from a web address, or why there is none.
+    """Q1: the picture that was fetched from a web address. It is known for 90 days.
 
-    Bound: one row, 3 KB. A picture is known for 90 days, a failure for an hour.
+    Bound: one row, 3 KB.
     Writer: spreadsheets.operations.links.
     """
 
@@ -139,13 +121,12 @@ class FetchedPicture(Model):
     __personal_data__ = None
     url = columns.Text(partition_key=True)
     picture = columns.Text()  # the text that names the picture
-    reason = columns.Text()  # in words
 
 
 class RememberedMapping(Model):
     """Q30: what becomes of the columns and categories of a file of another shop with these columns.
 
-    Bound: one row a header, 256 columns and 500 categories, 300 KB. Vanishes two years after its last use.
+    Bound: one row a header, 256 columns and 300 categories, 300 KB. Vanishes two years after its last use.
     Writer: spreadsheets.operations.conversions.
     """
 

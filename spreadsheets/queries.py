@@ -21,7 +21,7 @@ MAX_BUCKETS_A_PAGE = 20
 TASK = read(
     "Q1",
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
-       handled, total, counts, results, failures, question, source, notes, faulty_as
+       handled, total, counts, results, failures, question, source, notes, link_tries
        FROM spreadsheet_tasks WHERE month = :month AND task_id = :task_id""",
 )
 TASKS = read(
@@ -29,8 +29,7 @@ TASKS = read(
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
        handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month LIMIT :most""",
 )
-# Q1: the picture of a web address, or why it could not be fetched.
-FETCHED_PICTURE = read("Q1", "SELECT url, picture, reason FROM fetched_pictures WHERE url = :url")
+FETCHED_PICTURE = read("Q1", "SELECT picture FROM fetched_pictures WHERE url = :url")
 UNFINISHED = UnfinishedWork("spreadsheet_tasks")
 
 
@@ -43,9 +42,12 @@ def is_to_apply(row: Row) -> bool:
 _TABLE = RowTable(
     "spreadsheet_rows",
     "task_id",
-    given=("line", "key", "plan", "label", "product_id", "variant_id", "seen", "changes", "faults"),
+    given=(
+        *("line", "key", "plan", "label", "product_id", "variant_id", "seen", "changes", "faults"),
+        "links",
+    ),
     listed=("plan", "links"),
-    noted=("links", "link_tries", "link_faults"),
+    noted=("link_faults",),
     bucket_length=BUCKET_LENGTH,
     page_length=BUCKET_LENGTH,
 )
@@ -73,7 +75,7 @@ def get_task(task_id: UUID) -> SpreadsheetTask | None:
         question=row.question or "",
         source=row.source or "",
         notes=dict(row.notes or {}),
-        faulty_as=row.faulty_as or "",
+        link_tries=row.link_tries or 0,
     )
 
 
@@ -97,7 +99,7 @@ def iterate_tasks(month: date) -> Iterator[SpreadsheetTask]:
 
 
 def prefetch_fetched_picture(url: str) -> PendingResult:
-    """Start reading the picture of a web address; the row has url, picture and reason."""
+    """Start reading the picture that was fetched from a web address; the row has picture."""
     return FETCHED_PICTURE.start(url=url)
 
 

@@ -54,7 +54,7 @@ class RemoteHost:
         return f"127.0.0.1:{self.port}"
 
     def url(self, path: str) -> str:
-        return f"http://{self.name}{path}"
+        return f"https://{self.name}{path}"
 
 
 def send(content: bytes, *, has_length: bool = True) -> Answer:

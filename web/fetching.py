@@ -8,7 +8,7 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse
@@ -26,23 +26,13 @@ MAX_REDIRECTS = 5
 _ANSWER_SECONDS, _FILE_SECONDS = 10.0, 30.0
 _BLOCK_BYTES = 64 * 1024
 _HTTPS_PORT = 443
-# Global unicast. Mapped IPv4 addresses, NAT64, and the unique local, link-local and multicast ranges are outside of it.
-_IPV6 = ipaddress.ip_network("2000::/3")
-# 6to4, which leads to IPv4 hosts, and its relays; the addresses of protocols.
-_SPECIAL = [ipaddress.ip_network(each) for each in ("2002::/16", "192.88.99.0/24", "192.0.0.0/24")]
-_TEMPORARY = {
-    HTTPStatus.REQUEST_TIMEOUT,
-    HTTPStatus.TOO_EARLY,
-    HTTPStatus.TOO_MANY_REQUESTS,
-    *(each for each in HTTPStatus if each >= HTTPStatus.INTERNAL_SERVER_ERROR),
-}
-_MOVED = (
-    HTTPStatus.MOVED_PERMANENTLY,
-    HTTPStatus.FOUND,
-    HTTPStatus.SEE_OTHER,
-    HTTPStatus.TEMPORARY_REDIRECT,
-    HTTPStatus.PERMANENT_REDIRECT,
-)
+_IPV6_UNICAST = ipaddress.ip_network("2000::/3")
+# Multicast; 6to4, which leads to IPv4 hosts, and its relays; the addresses of protocols. `is_global` knows all others.
+_SPECIAL = [
+    ipaddress.ip_network(each)
+    for each in ("224.0.0.0/4", "2002::/16", "192.88.99.0/24", "192.0.0.0/24")
+]
+_MOVED = (301, 302, 303, 307, 308)
 
 
 class FetchFailed(Exception):
@@ -64,18 +54,17 @@ def check_url(url: str) -> SplitResult:
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise FetchFailed(_("This is not a web address.")) from error
-    if parts.netloc in settings.FETCH_TEST_HOSTS and parts.scheme == "http":
-        return parts
     if parts.scheme != "https":
         raise FetchFailed(_("Enter an address that begins with https://."))
-    if not host or "@" in parts.netloc or port not in (None, _HTTPS_PORT):
+    is_plain = host and "@" not in parts.netloc and port in (None, _HTTPS_PORT)
+    if not is_plain and not _is_test_host(parts):
         raise FetchFailed(_("Enter an address without a user name or port."))
     return parts
 
 
-def find_host(url: str) -> str:
-    """Return the host of an address that `check_url` accepts. Raises FetchFailed."""
-    return check_url(url).netloc.lower()
+def _is_test_host(parts: SplitResult) -> bool:
+    """Return whether a host is one of a test: it may be this machine, and speaks http."""
+    return parts.netloc in settings.FETCH_TEST_HOSTS
 
 
 def fetch_file(url: str, max_bytes: int, accept: str) -> bytes:
@@ -88,8 +77,6 @@ def fetch_file(url: str, max_bytes: int, accept: str) -> bytes:
                 if answer.status not in _MOVED:
                     return _read(answer, max_bytes)
                 url = urljoin(parts.geturl(), answer.getheader("Location", ""))
-    except TimeoutError as error:
-        raise FetchFailed(_("The host didn’t answer in time."), is_temporary=True) from error
     except ssl.SSLCertVerificationError as error:
         raise FetchFailed(_("The host’s certificate isn’t valid."), is_temporary=True) from error
     # ValueError: a header or a length that http.client cannot read.
@@ -105,38 +92,35 @@ def _open(parts: SplitResult, accept: str, until: float) -> Iterator[HTTPRespons
     The connection ends at `until`, a time of the monotonic clock. Raises FetchFailed, HTTPException and OSError.
     """
     assert parts.hostname
-    is_test = parts.scheme == "http"
-    port = parts.port or (80 if is_test else _HTTPS_PORT)
-    connected = _connect(parts.hostname, port, until, is_test=is_test)
-    if not is_test:
-        connected = _get_context().wrap_socket(
-            connected, server_hostname=parts.hostname, do_handshake_on_connect=False
-        )
-    connection = HTTPConnection(parts.hostname, port)
-    connection.sock = connected
-    timer = Timer(max(until - monotonic(), 0.0), _end, (connected,))
-    timer.daemon = True
-    timer.start()
-    try:
-        if isinstance(connected, ssl.SSLSocket):
-            connected.do_handshake()
-        target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-        headers = {
-            "Host": parts.netloc,
-            "Accept": accept,
-            "Accept-Encoding": "identity",
-            "User-Agent": f"Mozilla/5.0 (compatible; import; +{settings.PUBLIC_URL})",
-            "Connection": "close",
-        }
-        connection.request("GET", target, headers=headers)
-        with connection.getresponse() as answer:
-            yield answer
-        if monotonic() >= until:
-            # Content without a length ends with the connection, so it may be cut off.
-            raise TimeoutError
-    finally:
-        timer.cancel()
-        connection.close()
+    with closing(HTTPConnection(parts.hostname, parts.port or _HTTPS_PORT)) as connection:
+        connection.sock = _connect(parts, connection.port, until)
+        if not _is_test_host(parts):
+            # The handshake waits for the timer, which bounds it.
+            connection.sock = _get_context().wrap_socket(
+                connection.sock, server_hostname=parts.hostname, do_handshake_on_connect=False
+            )
+        timer = Timer(max(until - monotonic(), 0.0), _end, (connection.sock,))
+        timer.daemon = True
+        timer.start()
+        try:
+            if isinstance(connection.sock, ssl.SSLSocket):
+                connection.sock.do_handshake()
+            headers = {
+                "Host": parts.netloc,
+                "Accept": accept,
+                "Accept-Encoding": "identity",
+                "User-Agent": f"Mozilla/5.0 (compatible; import; +{settings.PUBLIC_URL})",
+                "Connection": "close",
+            }
+            target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+            connection.request("GET", target, headers=headers)
+            with connection.getresponse() as answer:
+                yield answer
+            if monotonic() >= until:
+                # Content without a length ends with the connection, so it may be cut off.
+                raise TimeoutError
+        finally:
+            timer.cancel()
 
 
 @cache
@@ -152,18 +136,18 @@ def _end(connected: socket.socket) -> None:
         socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
 
-def _connect(host: str, port: int, until: float, *, is_test: bool) -> socket.socket:
+def _connect(parts: SplitResult, port: int, until: float) -> socket.socket:
     """Return a connection to one of a host's addresses. Raises FetchFailed if one of them is not public. Also raises OSError."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise FetchFailed(_("The host was not found."), is_temporary=True) from error
     addresses = [str(each[4][0]) for each in found]
-    if not is_test and not all(map(is_public, addresses)):
+    if not _is_test_host(parts) and not all(map(is_public, addresses)):
         raise FetchFailed(_("This host isn’t public."))
-    failure: OSError = OSError("a host without addresses")
+    failure = OSError("a host without addresses")
     # A second address for hosts that have both kinds: one of them may lead nowhere from here.
-    for address in dict.fromkeys([addresses[0], addresses[-1]] if addresses else []):
+    for address in dict.fromkeys((*addresses[:1], *addresses[-1:])):
         try:
             seconds = min(_ANSWER_SECONDS, max(until - monotonic(), 0.1))
             return socket.create_connection((address, port), timeout=seconds)
@@ -178,17 +162,22 @@ def is_public(address: str) -> bool:
         ip = ipaddress.ip_address(address)
     except ValueError:  # an IPv6 address with a zone
         return False
-    if ip.version == _IPV6.version and ip not in _IPV6:
+    # Mapped IPv4 addresses, NAT64, and the unique local, link-local and multicast ranges are no unicast of the Internet.
+    if ip.version == _IPV6_UNICAST.version and ip not in _IPV6_UNICAST:
         return False
-    is_special = ip.is_multicast or ip.is_reserved or any(ip in each for each in _SPECIAL)
-    return ip.is_global and not is_special
+    return ip.is_global and not any(ip in each for each in _SPECIAL)
 
 
 def _read(answer: HTTPResponse, max_bytes: int) -> bytes:
     """Return the content of an answer. Raises FetchFailed, OSError and HTTPException."""
     if answer.status != HTTPStatus.OK:
         text = _("The host answered with status %(status)d.") % {"status": answer.status}
-        raise FetchFailed(text, is_temporary=answer.status in _TEMPORARY)
+        is_temporary = answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.status in (
+            HTTPStatus.REQUEST_TIMEOUT,
+            HTTPStatus.TOO_EARLY,
+            HTTPStatus.TOO_MANY_REQUESTS,
+        )
+        raise FetchFailed(text, is_temporary=is_temporary)
     content = bytearray()
     while block := answer.read(_BLOCK_BYTES):
         content += block

@@ -11,7 +11,16 @@ from accounts.access import current_member
 from accounts.roles import is_allowed
 from adminpanel.bulk_change_pages import RESULT_LABELS, RESULT_TONES
 from adminpanel.file_states import STATE_LABELS
-from spreadsheets.entities import APPLYING, FINISHED, Change, Fault, PlannedRow, SpreadsheetTask
+from spreadsheets.entities import (
+    FAILED,
+    FINISHED,
+    LINKING,
+    WAITING,
+    Change,
+    Fault,
+    PlannedRow,
+    SpreadsheetTask,
+)
 from spreadsheets.foreign.markdown import is_html
 from spreadsheets.layouts import LAYOUTS, Layout
 
@@ -23,11 +32,8 @@ PLAN_LABELS = {
 }
 PLAN_TONES = {"faulty": "warn", "changed": "calm", "new": "good", "unchanged": "plain"}
 # The states of the pictures and products that a row names by their addresses.
-LINK_LABELS = {
-    "waiting": gettext_lazy("Pictures pending"),
-    "failed": gettext_lazy("Pictures missing"),
-}
-LINK_TONES = {"waiting": "calm", "failed": "warn"}
+LINK_LABELS = {WAITING: gettext_lazy("Pictures pending"), FAILED: gettext_lazy("Pictures missing")}
+LINK_TONES = {WAITING: "calm", FAILED: "warn"}
 # An import's row shows only its first changes, because a product can have two hundred variants.
 MAX_SHOWN = 12
 MAX_SHOWN_TEXT = 80
@@ -88,10 +94,12 @@ def row_line(row: PlannedRow) -> RowLine:
     else:
         label, tone = PLAN_LABELS[row.plan], PLAN_TONES[row.plan]
     all_faults = (*row.faults, *row.link_faults)
-    changes, faults = map(_shorten, row.changes[:MAX_SHOWN]), all_faults[:MAX_SHOWN]
-    more = max(0, len(row.changes) - MAX_SHOWN) + max(0, len(all_faults) - MAX_SHOWN)
-    link_label, link_tone = str(LINK_LABELS.get(row.links, "")), LINK_TONES.get(row.links, "")
-    has_html = any(each.column == "description" and is_html(each.after) for each in row.changes)
+    all_changes = row.changes if row.plan != "faulty" else ()
+    changes, faults = map(_shorten, all_changes[:MAX_SHOWN]), all_faults[:MAX_SHOWN]
+    more = max(0, len(all_changes) - MAX_SHOWN) + max(0, len(all_faults) - MAX_SHOWN)
+    links = row.links if row.result == "done" else ""
+    link_label, link_tone = str(LINK_LABELS.get(links, "")), LINK_TONES.get(links, "")
+    has_html = any(each.column == "description" and is_html(each.after) for each in all_changes)
     return RowLine(
         row, str(label), tone, list(changes), faults, more, link_label, link_tone, has_html
     )
@@ -131,7 +139,7 @@ def list_tallies(task: SpreadsheetTask, plan: str, result: str, links: str) -> l
         for name, label in RESULT_LABELS.items()
         if name and task.results.get(name)
     ]
-    is_applied = task.layout == "products" and task.state in (APPLYING, FINISHED)
+    is_applied = task.layout == "products" and task.state in (LINKING, FINISHED)
     pictures = [
         Tally(str(label), None, f"links={name}", links == name)
         for name, label in LINK_LABELS.items()

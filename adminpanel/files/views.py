@@ -1,14 +1,12 @@
 """Pages about imports and exports of products, prices and stock."""
 
-from datetime import timedelta
 from typing import cast
 from urllib.parse import urlencode
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.core.files.storage import default_storage
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -55,9 +53,6 @@ EXPORT_STAFF = ("catalogue", "warehouse")
 SPREADSHEET_STAFF = (*EXPORT_STAFF, "support")
 # The audit log's name for looking at an import about people.
 IMPORT_LOOK = "import_looked_at"
-
-# The worker deletes it a day after it was written (catalogue.jobs).
-FAULTY_FILE_DURATION = timedelta(days=1)
 
 
 @staff_required(SPREADSHEET_STAFF)
@@ -142,7 +137,6 @@ def _render_task(
     request: HttpRequest, task: SpreadsheetTask, form: Form | None = None, status: int = 200
 ) -> HttpResponse:
     """Return an import's or export's page. `form` asks for a code."""
-    staff, now = current_member(request), current_time()
     plan, result = _chosen(request.GET, "plan", PLANS), _chosen(request.GET, "result", RESULTS)
     links = _chosen(request.GET, "links", (*LINK_LABELS,))
     chosen = {"plan": plan, "result": result, "links": links}
@@ -151,8 +145,8 @@ def _render_task(
     is_polled = "X-Refreshes-Itself" in request.headers
     is_listed = not task.is_export and bool(task.counts) and not is_polled
     rows, after = queries.list_rows(task, first, **chosen) if is_listed else ([], 0)
-    if is_listed and task.is_about_people:
-        record_look(staff, IMPORT_LOOK, str(task.task_id), prefetch_looks(staff, now), now)
+    if is_listed:
+        _note_look(request, task)
     context = {
         "form": form,
         "line": task_line(task),
@@ -165,12 +159,18 @@ def _render_task(
         "after": after,
         "to_apply": task.counts.get("new", 0) + task.counts.get("changed", 0),
         "faulty": task.counts.get("faulty", 0),
-        "has_faulty_file": bool(task.faulty_as) and now < task.started_at + FAULTY_FILE_DURATION,
         "notes": describe_notes(task.notes),
     }
     part = "progress" if is_polled else ""
     page = "adminpanel/files/spreadsheet.html"
     return render_page(request, page, context, part=part, status=status)
+
+
+def _note_look(request: HttpRequest, task: SpreadsheetTask) -> None:
+    """Note in the audit log that somebody looks at an import about people."""
+    if task.is_about_people:
+        staff, now = current_member(request), current_time()
+        record_look(staff, IMPORT_LOOK, str(task.task_id), prefetch_looks(staff, now), now)
 
 
 def _chosen(data: QueryDict, name: str, choices: tuple[str, ...]) -> str:
@@ -242,14 +242,14 @@ def _columns_page(
 def faulty_rows(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Send the faulty rows of an import as a file."""
     task = _get_task(request, task_id)
-    try:
-        file = default_storage.open(task.faulty_as or "none")
-    except FileNotFoundError as error:
-        raise Http404("no such file (any more)") from error
-    name = f"{task.layout}-errors-{task.started_at:%Y-%m-%d-%H%M}.csv"
-    response = FileResponse(
-        file, as_attachment=True, filename=name, content_type=CONTENT_TYPES["csv"]
+    if not task.counts.get("faulty"):
+        raise Http404("no such rows")
+    _note_look(request, task)
+    response = StreamingHttpResponse(
+        operations.iterate_faulty_rows(task), content_type=CONTENT_TYPES["csv"]
     )
+    name = f"{task.layout}-errors-{task.started_at:%Y-%m-%d-%H%M}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return cast(HttpResponse, response)  # Django's two response classes share no type
 
 

@@ -9,7 +9,8 @@ from spreadsheets.operations.exports import (
     start_export,
     start_order_file,
 )
+from spreadsheets.operations.faulty_rows import iterate_faulty_rows
 from spreadsheets.operations.imports import CHUNK, is_applied, mark_of, start_applying, start_import
-from spreadsheets.operations.links import PENDING_LINKS, sweep_links
+from spreadsheets.operations.links import follow_links, is_due
 from spreadsheets.operations.runs import run_task
 from spreadsheets.operations.tasks import note_failure

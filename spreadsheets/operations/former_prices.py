@@ -9,16 +9,14 @@ from datetime import datetime
 from itertools import islice
 from uuid import UUID
 
-from django.conf import settings
-from moneyed import Money
-
 from catalogue.operations import list_asked_prices
 from catalogue.prices import PricePoint, compute_reference_price
-from catalogue.queries import prefetch_product_at_quorum, prefetch_variant_by_sku
-from catalogue.rules import is_sku, normalize_sku
-from spreadsheets.cells import is_number
+from catalogue.queries import prefetch_product_at_quorum
+from catalogue.rules import normalize_sku
+from spreadsheets.errors import CellRefused
 from spreadsheets.foreign.entities import ConvertedLine
-from spreadsheets.typed_values import format_price
+from spreadsheets.products import find_skus
+from spreadsheets.typed_values import format_price, parse_amount
 
 # How many lines are looked up together.
 _CHUNK = 100
@@ -33,16 +31,16 @@ def keep_former_prices(
     """
     rest = iter(lines)
     while chunk := list(islice(rest, _CHUNK)):
-        known = _read_prices(chunk, now)
+        asked = _read_prices(chunk, now)
         for line in chunk:
-            price, typed = line.cells.get("price", ""), line.cells.get("compare_at", "")
-            if not (is_number(price) and is_number(typed)):
+            try:
+                reduced = PricePoint(now, parse_amount(line.cells.get("price", "")))
+                former = parse_amount(line.cells.get("compare_at", ""))
+            except CellRefused:  # the import says so
                 yield line
                 continue
-            reduced = PricePoint(now, Money(price, settings.CURRENCY))
-            former = Money(typed, settings.CURRENCY)
-            asked = known.get(normalize_sku(line.cells.get("sku", "")), ())
-            allowed = min(former, compute_reference_price(asked, reduced) or reduced.price)
+            points = asked.get(normalize_sku(line.cells.get("sku", "")), ())
+            allowed = min(former, compute_reference_price(points, reduced) or reduced.price)
             is_allowed = allowed > reduced.price
             # Shopify also has former prices that are 0 or the price itself.
             notes["former_prices"] += former > reduced.price and not is_allowed
@@ -50,20 +48,17 @@ def keep_former_prices(
 
 
 def _read_prices(
-    lines: Sequence[ConvertedLine], now: datetime
+    lines: Iterable[ConvertedLine], now: datetime
 ) -> Mapping[str, Sequence[PricePoint]]:
-    """Return the prices that were asked until now for the lines' variants that exist, by SKU."""
+    """Return the prices that were asked until now for the variants that exist, by SKU."""
     crossed_out = (each.cells for each in lines if each.cells.get("compare_at"))
-    skus = {normalize_sku(cells.get("sku", "")) for cells in crossed_out}
-    reading = {each: prefetch_variant_by_sku(each) for each in skus if is_sku(each)}
-    variants = {sku: row for sku, pending in reading.items() if (row := pending.one())}
+    variants = find_skus(normalize_sku(cells.get("sku", "")) for cells in crossed_out)
     products = {
         each: prefetch_product_at_quorum(each)
         for each in {row.product_id for row in variants.values()}
     }
     asked: dict[UUID, list[PricePoint]] = {}
     for product_id, pending in products.items():
-        rows = pending.rows()
         ids = [row.variant_id for row in variants.values() if row.product_id == product_id]
-        asked |= list_asked_prices(ids, rows, now)
+        asked |= list_asked_prices(ids, pending.rows(), now)
     return {sku: asked[row.variant_id] for sku, row in variants.items()}

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from typing import IO, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.core.files.base import File
@@ -27,15 +27,14 @@ from cassandra_db import (
 )
 from catalogue.bulk_changes import has_mark
 from spreadsheets import entities, queries
-from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
+from spreadsheets.entities import Change, FileRow, PlannedRow, SpreadsheetTask, pack
 from spreadsheets.errors import CellRefused, FileRefused
 from spreadsheets.files import open_table, unpack_workbook
 from spreadsheets.foreign.groups import read_converted
 from spreadsheets.layouts import LAYOUTS, Layout, is_foreign, iterate_rows, read_lines
 from spreadsheets.operations.conversions import convert_or_ask
-from spreadsheets.operations.faulty_rows import save_faulty_rows
-from spreadsheets.operations.links import has_links, note_waiting
-from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored, reopen
+from spreadsheets.operations.links import has_waiting_links
+from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored
 from spreadsheets.operations.tasks import note_handled, replace_file, start_task
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
@@ -49,12 +48,14 @@ _LETTERS_A_LINE = 500
 # The number of a row's faults that are stored. Further ones are left out.
 _MAX_FAULTS = 100
 _MAX_KEY_LENGTH = 200
+# The longest text of a faulty row's cells that is stored. A longer row has to be looked up in the file itself.
+_MAX_FAULTY_LETTERS = 500_000
 # How long after its check a file about people can be applied. Its rows expire a day later (spreadsheets.models).
 PEOPLE_APPLY_DURATION = timedelta(days=6)
 NOTE_READ = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, total = :total, counts = :counts,
-       encoding = :encoding, problem = :problem, faulty_as = :faulty_as WHERE month = :month AND task_id = :task_id IF state = :state""",
+       encoding = :encoding, problem = :problem WHERE month = :month AND task_id = :task_id IF state = :state""",
 )
 NOTE_STATE = conditional_write(
     "Q1",
@@ -93,7 +94,7 @@ def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
         return False
 
     def is_applying(row: Row) -> bool:
-        return row.state in (entities.APPLYING, entities.FINISHED)
+        return row.state in (entities.APPLYING, entities.LINKING, entities.FINISHED)
 
     outcome = apply_batch(
         NOTE_STATE.bind(
@@ -107,10 +108,9 @@ def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
 
 def read_on(task: SpreadsheetTask, most: int) -> int:
     """Plan about `most` further rows of a file. After the last row, count the rows of each plan. Return the number of planned rows."""
-    layout, done, encoding, faulty_as = LAYOUTS[task.layout], task.handled, task.encoding, ""
+    layout, done, encoding = LAYOUTS[task.layout], task.handled, task.encoding
     try:
-        # A reader closes its file at the end.
-        with open_stored(task.stored_as) as file, reopen(file) as again:
+        with open_stored(task.stored_as) as file:
             if task.source:
                 lines = read_converted(file)
             else:
@@ -129,28 +129,16 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
                 plan_rows(task, layout, chunk)
                 done += len(chunk)
             is_over = next(rows, None) is None
-            if is_over and not task.is_about_people:
-                faulty_as = save_faulty_rows(
-                    task, layout, _iterate_again(task, layout, again), done
-                )
     except FileRefused as refused:
         _end_reading(task, entities.REFUSED, done, encoding, str(refused))
         return done - task.handled
     if is_over:
         problem = "" if done else _("The file has no lines below the column names.")
         state = entities.READ if done else entities.REFUSED
-        _end_reading(task, state, done, encoding, problem, faulty_as)
+        _end_reading(task, state, done, encoding, problem)
     else:
         note_handled(task, done, total=done)
     return done - task.handled
-
-
-def _iterate_again(task: SpreadsheetTask, layout: Layout, file: IO[bytes]) -> Iterator[FileRow]:
-    """Yield the rows of a file that was read to its end. Raises FileRefused."""
-    file.seek(0)
-    if task.source:
-        return iterate_rows(layout, read_converted(file))
-    return iterate_rows(layout, read_lines(layout, open_table(file, layout.head)))
 
 
 def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
@@ -171,6 +159,7 @@ def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
 def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
     """Store the plans of these rows. If this is interrupted, all of them are stored or none."""
     planned = layout.plan(rows, task.task_id, current_time())
+    by_position = {each.position: each for each in rows}
     queries.find_store(task).insert(
         task.task_id,
         {
@@ -182,16 +171,33 @@ def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) ->
                 "product_id": each.product_id,
                 "variant_id": each.variant_id,
                 "seen": each.seen,
-                "changes": pack(each.changes),
+                "changes": (
+                    _pack_cells(by_position[each.position])
+                    if each.plan == "faulty"
+                    else pack(each.changes)
+                ),
                 "faults": pack(each.faults[:_MAX_FAULTS]),
+                "links": each.links or None,
             }
             for each in planned
         },
     )
 
 
+def _pack_cells(row: FileRow) -> str | None:
+    """Return the cells of a faulty row, which staff download and correct. The first line has its empty cells, too."""
+    cells = (
+        Change(line, "", name, None, text)
+        for line, cells in row.lines
+        for name, text in cells.items()
+        if text or line == row.line
+    )
+    packed = pack(tuple(cells))
+    return packed if packed and len(packed) <= _MAX_FAULTY_LETTERS else None
+
+
 def _end_reading(
-    task: SpreadsheetTask, state: str, total: int, encoding: str, problem: str, faulty_as: str = ""
+    task: SpreadsheetTask, state: str, total: int, encoding: str, problem: str
 ) -> None:
     whole = replace(task, total=total)
     rows = queries.find_store(task).iterate_results(whole.rows) if not problem else ()
@@ -206,7 +212,6 @@ def _end_reading(
             counts=dict(counts),
             encoding=encoding or None,
             problem=problem or None,
-            faulty_as=faulty_as or None,
             now=current_time(),
         ),
         queries.UNFINISHED.bind_remove(task.task_id),
@@ -249,8 +254,6 @@ def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
     else:
         result, reason = apply_changes(row, task.task_id, mark)
     if result == "done":
-        if task.layout == "products" and has_links(row):
-            note_waiting(stored)
         store.note_done(task.task_id, row.position, stored.label)
     else:
         store.note_result(stored, result, stored.label, reason)
@@ -265,20 +268,19 @@ def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
 
 
 def _finish(task: SpreadsheetTask) -> None:
-    """Count the results and finish the import. If another worker left a row without a result, go back to that row."""
+    """Count the results. Finish the import, unless rows name pictures or products. If another worker left a row without a result, go back to that row."""
     results, waiting = queries.find_store(task).count_results(task.rows)
     if waiting is not None:
         note_handled(task, waiting, task.total)
         return
-    apply_batch(
-        FINISH.bind(
-            **task.key,
-            state=entities.APPLYING,
-            then=entities.FINISHED,
-            handled=task.total,
-            results=dict(results),
-            now=current_time(),
-        ),
-        queries.UNFINISHED.bind_remove(task.task_id),
-        if_lost=REFUSED_MEANS_DONE,
+    links = task.layout == "products" and has_waiting_links(task)
+    finish = FINISH.bind(
+        **task.key,
+        state=entities.APPLYING,
+        then=entities.LINKING if links else entities.FINISHED,
+        handled=0 if links else task.total,
+        results=dict(results),
+        now=current_time(),
     )
+    ends = () if links else (queries.UNFINISHED.bind_remove(task.task_id),)
+    apply_batch(finish, *ends, if_lost=REFUSED_MEANS_DONE)

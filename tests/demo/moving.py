@@ -18,9 +18,7 @@ from catalogue import queries
 from catalogue.entities import Product
 from catalogue.operations import change_product
 from demo import loader
-from jobs.leases import hold_lease
-from spreadsheets import operations
-from tests.spreadsheets.files import apply, csv_of, export, faults_of, read, rows_of
+from tests.spreadsheets.files import apply, csv_of, export, faults_of, follow, read, rows_of
 
 # What differs between two shops with the same products: ids, tokens, and the names of photos that were written anew.
 _OWN = re.compile(
@@ -56,9 +54,7 @@ def move(folder: str) -> None:
         task = read(Path(folder, f"{layout}.csv").read_bytes(), layout)
         said["faults"] += faults_of(task)
         said[layout] = dict(apply(task).results)
-        while any(each.links == "waiting" for each in rows_of(task)):
-            with hold_lease(operations.PENDING_LINKS.job):
-                assert operations.sweep_links(current_time()), "rows wait, and nothing is done"
+        follow(task)
         said["faults"] += [
             (each.line, each.column, each.text) for row in rows_of(task) for each in row.link_faults
         ]

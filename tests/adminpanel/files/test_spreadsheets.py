@@ -17,8 +17,7 @@ from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import iterate_export
 from tests.factories import make_product
 from tests.remote_host import run_remote_host
-from tests.spreadsheets.files import csv_of, go_on, stored
-from tests.spreadsheets.sweeps import follow
+from tests.spreadsheets.files import csv_of, follow, go_on, stored
 
 NEW, EXPORT = reverse("adminpanel:import_new"), reverse("adminpanel:export_new")
 LIST = reverse("adminpanel:spreadsheets")
