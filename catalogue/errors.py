@@ -38,11 +38,7 @@ class SkuTaken(ProductRefused):
 
 
 class RedirectRefused(ValueError):
-    """An old address cannot lead to the entered one. `field` says which of both is refused."""
-
-    def __init__(self, message: str, field: str) -> None:
-        super().__init__(message)
-        self.field = field
+    """An address cannot be redirected, or not to the entered one. The text says why."""
 
 
 class ProductChanged(Exception):

@@ -147,7 +147,7 @@ class Redirect(Model):
     """Q31: where the path of a page in a former shop leads, as staff entered it. In shards, so that staff can list them by path.
 
     Products have old addresses of their own (ProductIdBySlug).
-    Bound: 4,000 redirects a shard (catalogue.operations.redirects) and those of the last file, some 150 bytes each.
+    Bound: 2,000 redirects a shard (catalogue.operations.redirects), some 150 bytes each.
     Writer: catalogue.operations.redirects.
     """
 
@@ -158,7 +158,6 @@ class Redirect(Model):
     shard = columns.Integer(partition_key=True)  # of the path, 0 to 31
     path = columns.Text(primary_key=True)  # as catalogue.old_addresses.normalize_path returns it
     target = columns.Text()  # of catalogue.menu_links: a path, a page's name, a category's id
-    changed_at = columns.DateTime()
 
 
 # For how long staff see an address that was not found.

@@ -50,19 +50,19 @@ def write_sitemap(products: Iterable[Product], now: datetime) -> int:
     count = number = 0
     while entry := next(entries, None):
         number += 1
-        count += _write_part(_file(number), chain([entry], entries))
+        count += _write_part(_file(number), chain([entry], entries), now)
     if number == 1:
         _file(1).replace(_file())
         return count
-    with replaced_file(_file()) as file:
+    with replaced_file(_file(), now) as file:
         file.write(_index(number, now))
     return count
 
 
-def _write_part(path: Path, entries: Iterable[SitemapEntry]) -> int:
+def _write_part(path: Path, entries: Iterable[SitemapEntry], now: datetime) -> int:
     """Write entries into a file until it is full; return how many."""
     size = count = 0
-    with replaced_file(path) as file:
+    with replaced_file(path, now) as file:
         file.write(_HEAD)
         for count, entry in enumerate(entries, start=1):
             size += file.write(_render(entry))

@@ -66,7 +66,6 @@ urlpatterns = [
     path("search-rules/<slug:kind>/new/", search_rules.create_search_rule, name="search_rule_new"),
     path("search-rules/<slug:kind>/<uuid:key>/", include(_search_rule_urls)),
     path("search-rules/redirects/", redirects.redirect_list, name="redirects"),
-    path("search-rules/redirects/save/", redirects.save_redirect, name="redirect_save"),
     path("search-rules/redirects/remove/", redirects.remove_redirect, name="redirect_remove"),
     path("front-page/", front_blocks.front_page, name="front_page"),
     path("front-page/move/", front_blocks.move_front_block, name="front_block_move"),

@@ -136,7 +136,7 @@ ACTS = {
     "adminpanel:search_rule_new": gettext_lazy("Added a rule for searches"),
     "adminpanel:search_rule": gettext_lazy("Changed a rule for searches"),
     "adminpanel:search_rule_remove": gettext_lazy("Deleted a rule for searches"),
-    "adminpanel:redirect_save": gettext_lazy("Saved a redirect"),
+    "adminpanel:redirects": gettext_lazy("Saved a redirect"),
     "adminpanel:redirect_remove": gettext_lazy("Removed a redirect"),
     "adminpanel:book_invoices": gettext_lazy("Created a file of a month’s invoices"),
     "adminpanel:bulk_change_new": gettext_lazy("Edited products in bulk"),

@@ -61,20 +61,17 @@ def _list_claims(product: Product) -> list[Claim]:
     """Return the names that a product has to claim. The address comes last, so that it stays free if a SKU is refused."""
     product_id = product.product_id
     skus = [Claim(each.sku, product_id, each.variant_id) for each in product.variants]
-    return [*skus, *_list_old_claims(product), Claim(product.slug, product_id)]
+    names = (*list_old_paths(product.old_addresses), product.slug)
+    return [*skus, *(Claim(name, product_id) for name in names)]
 
 
-def _list_old_claims(product: Product) -> list[Claim]:
-    return [Claim(path, product.product_id) for path in list_old_paths(product.old_addresses)]
-
-
-def list_given_up(product: Product, before: Product | None) -> list[Claim]:
+def list_given_up(product: Product, before: Product) -> list[Claim]:
     """Return the old addresses that the product had before and does not have any more."""
-    return (
-        [each for each in _list_old_claims(before) if not each.is_carried(product)]
-        if before
-        else []
-    )
+    return [
+        claim
+        for claim in _list_claims(before)
+        if claim.is_old_path and not claim.is_carried(product)
+    ]
 
 
 def list_unclaimed(product: Product, before: Product | None = None) -> list[Claim]:

@@ -121,8 +121,8 @@ def save_product(
         raise ProductChanged(queries.get_product_at_quorum(product.product_id))
     # Another save may have released a name that no product had. Both saves check the claims afterwards (decision 035).
     take_claims(list_unclaimed(saved, before))
-    if given_up := list_given_up(saved, before):
-        release_claims(given_up)
+    if before:
+        release_claims(list_given_up(saved, before))
     if repriced:
         record_prices(queries.prefetch_product_at_quorum(product.product_id).rows(), now, ids)
     refresh_cards(product.product_id)

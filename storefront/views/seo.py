@@ -12,29 +12,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import condition, conditional_page, require_safe
 
 from cassandra_db import current_time
-from catalogue import queries
 from catalogue.brand_files import icon_url
-from catalogue.entities import CategoryNode
+from catalogue.menu_links import ShownLink, list_suggested_addresses
+from catalogue.old_addresses import PRIVATE
 from shop_settings.brand import get_brand
 from storefront import feeds, sitemap
 from storefront.structured_data import absolute_url
-from text_pages.queries import list_live_pages
 from web.decorators import public
 from web.rendering import without_header
 
-NOT_FOR_ROBOTS = (
-    "/account/",
-    "/cart/",
-    "/checkout/",
-    "/demo/",
-    "/o/",
-    "/orders/",
-    "/search",
-    "/staff/",
-    "/testbank/",
-    "/viewed/",
-    "/carts/",
-)
+NOT_FOR_ROBOTS = (*(f"/{name}/" for name in sorted(PRIVATE)), "/search", "/testbank/", "/viewed/")
 
 
 @require_safe
@@ -74,8 +61,6 @@ def _find_time(request: HttpRequest, name: str) -> datetime | None:
 @public
 def feed(request: HttpRequest, name: str) -> HttpResponse:
     """Send a feed of products in pieces, or 304 if the client has it; 503 if no worker has written it for an hour."""
-    if name not in feeds.CONTENT_TYPES:
-        raise Http404("no such feed")
     file = feeds.find_feed(name, current_time())
     if file is None:
         return HttpResponse(status=HTTPStatus.SERVICE_UNAVAILABLE, headers={"Retry-After": "600"})
@@ -90,7 +75,8 @@ def feed(request: HttpRequest, name: str) -> HttpResponse:
 @public
 def new_products(request: HttpRequest) -> HttpResponse:
     """Show new products to readers of feeds."""
-    return HttpResponse(feeds.render_new_products(), content_type="application/atom+xml")
+    text = feeds.render_new_products(current_time())
+    return HttpResponse(text, content_type="application/atom+xml")
 
 
 @require_safe
@@ -99,30 +85,16 @@ def new_products(request: HttpRequest) -> HttpResponse:
 @public
 def llms(request: HttpRequest) -> HttpResponse:
     """Describe the shop to language models, by the convention of https://llmstxt.org/."""
-    nodes = queries.get_category_tree().nodes
-    sections = {
-        _("Products"): [
-            *((" › ".join(each.name for each in node.path), _category(node)) for node in nodes),
-            (_("New arrivals"), reverse("new_arrivals")),
-            (_("Deals"), reverse("deals")),
-        ],
-        _("Help"): [(each.title, each.get_absolute_url()) for each in list_live_pages()],
-        _("Feeds"): [
-            (_("All products with price and stock"), reverse("feed", args=(feeds.GOOGLE_XML,))),
-            (_("New products"), reverse("new_products")),
-            (_("Sitemap"), reverse("sitemap")),
-        ],
-    }
     brand = get_brand()
-    lines = [f"# {_escape(brand.name)}", "", f"> {_escape(brand.tagline)}"]
-    for title, links in sections.items():
-        lines += ["", f"## {title}", ""]
-        lines += [f"- [{_escape(name)}]({absolute_url(address)})" for name, address in links]
-    return HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
-
-
-def _category(node: CategoryNode) -> str:
-    return reverse("category", args=(node.slug,))
+    links = [
+        *(link for link in list_suggested_addresses() if not link.url.startswith(NOT_FOR_ROBOTS)),
+        ShownLink(_("All products with price and stock"), reverse("google.xml")),
+        ShownLink(_("New products"), reverse("new_products")),
+        ShownLink(_("Sitemap"), reverse("sitemap")),
+    ]
+    lines = [f"# {_escape(brand.name)}", "", f"> {_escape(brand.tagline)}", "", "## " + _("Pages")]
+    lines += ["", *(f"- [{_escape(each.label)}]({absolute_url(each.url)})" for each in links), ""]
+    return HttpResponse("\n".join(lines), content_type="text/plain; charset=utf-8")
 
 
 def _escape(text: str) -> str:

@@ -76,5 +76,8 @@ def list_faults(item: Mapping[str, list[str]]) -> Iterator[str]:
         and datetime.fromisoformat(one["availability_date"]).tzinfo is None
     ):
         yield "availability_date has no time zone"
-    if "sale_price" in one and float(one["sale_price"][:-4]) >= float(one["price"][:-4]):
-        yield "sale_price is no reduction"
+    prices = [one[name] for name in ("sale_price", "price") if name in one]
+    if len(prices) == 2 and all(re.fullmatch(_PRICE, each) for each in prices):
+        sale, usual = (float(each[:-4]) for each in prices)
+        if sale >= usual:
+            yield "sale_price is no reduction"
