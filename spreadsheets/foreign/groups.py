@@ -7,7 +7,7 @@ from typing import IO
 from django.utils.translation import gettext as _
 
 from catalogue.rules import MAX_VARIANT_ROWS
-from spreadsheets.entities import Fault
+from spreadsheets.entities import pack, unpack_faults
 from spreadsheets.errors import FileRefused
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.mapping import split_cells
@@ -19,13 +19,13 @@ _JOINED = ("old_addresses", "pictures")
 
 def pack_line(line: ConvertedLine) -> bytes:
     """Return a line of a converted file."""
-    faults = [[each.line, each.column, each.text] for each in line.faults]
-    return json.dumps([line.line, dict(line.cells), faults], ensure_ascii=False).encode() + b"\n"
+    packed = [line.line, dict(line.cells), pack(line.faults)]
+    return json.dumps(packed, ensure_ascii=False).encode() + b"\n"
 
 
 def _unpack_line(packed: bytes) -> ConvertedLine:
     line, cells, faults = json.loads(packed)
-    return ConvertedLine(line, cells, tuple(Fault(*each) for each in faults))
+    return ConvertedLine(line, cells, unpack_faults(faults))
 
 
 def read_converted(file: IO[bytes]) -> Iterator[ConvertedLine]:
