@@ -41,8 +41,8 @@ def address_of(picture: str) -> str:
     return public_url(full_picture_url(picture)) if parse_photo(picture) else picture
 
 
-def _with_https(address: str) -> str:
-    # Shops that have https by now often have old addresses in their files.
+def with_https(address: str) -> str:
+    """Return a web address with https. Shops that have it by now often have old addresses in their files."""
     return re.sub("^http:", "https:", address)
 
 
@@ -52,7 +52,7 @@ def split_pictures(text: str) -> list[tuple[str, str]]:
     for line in _NEXT_ADDRESS.split(text):
         address, *alt = line.split(maxsplit=1) or [""]
         if address:
-            found.setdefault(_with_https(address), "".join(alt).strip())
+            found.setdefault(with_https(address), "".join(alt).strip())
     return list(found.items())
 
 
@@ -81,7 +81,7 @@ class Links:
     def add_pictures(self, product: Product) -> None:
         """Let the addresses of a product's pictures name these pictures."""
         found = ((address_of(each.picture), each.picture) for each in product.pictures)
-        self.pictures |= {_with_https(address): picture for address, picture in found}
+        self.pictures |= {with_https(address): picture for address, picture in found}
 
     def list_missing(self, column: str, text: str) -> list[str]:
         """Return what a cell names that is not there."""
@@ -125,10 +125,15 @@ def read_links(products: Iterable[Any], cells: Iterable[tuple[str, str]] | None 
     pictures = {each: prefetch_fetched_picture(each) for each in names if "://" in each}
     found = {each: prefetch_product_id_at_quorum(each) for each in names - pictures.keys()}
     named = {each: prefetch_slug(each) for each in ids}
+    product_ids = {
+        slug: row.product_id for slug, pending in found.items() if (row := pending.one())
+    }
+    slugs = {product_id: slug for slug, product_id in product_ids.items()}
     return Links(
         {url: row.picture for url, pending in pictures.items() if (row := pending.one())},
-        {slug: row.product_id for slug, pending in found.items() if (row := pending.one())},
-        {each: row.slug for each, pending in named.items() if (row := pending.one()) and row.slug},
+        product_ids,
+        slugs
+        | {it: row.slug for it, pending in named.items() if (row := pending.one()) and row.slug},
     )
 
 
@@ -204,7 +209,7 @@ def picture_column(links: Links) -> Column[Variant]:
     """Return the column for a variant's picture. A present picture stays until the new one is there."""
 
     def write(it: Variant, text: str) -> Variant:
-        found = links.find_picture(_with_https(text)) if text else ""
+        found = links.find_picture(with_https(text)) if text else ""
         return replace(it, picture=found or (text and it.picture))
 
     return Column(

@@ -34,7 +34,7 @@ from spreadsheets.entities import (
     pack,
 )
 from spreadsheets.errors import CellRefused
-from spreadsheets.links import LINK_COLUMNS, Links, address_of, put_links, read_links
+from spreadsheets.links import LINK_COLUMNS, Links, address_of, put_links, read_links, with_https
 from spreadsheets.operations.tasks import end_task, note_handled
 from web.fetching import FetchFailed, fetch_file
 
@@ -132,7 +132,7 @@ def _finish_row(
     for url, picture in found.items():
         if isinstance(picture, str):
             # A later file may name it by the shop's own address.
-            for each in (url, address_of(picture)):
+            for each in (url, with_https(address_of(picture))):
                 NOTE_FETCHED.run(url=each, picture=picture)
     row, links = _read(row)
     faults, is_hopeful = [], False
