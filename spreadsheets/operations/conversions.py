@@ -50,7 +50,7 @@ REMEMBER = write(
 NOTE_QUESTION = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, question = :question, changed_at = :now, failures = 0
-       WHERE month = :month AND task_id = :task_id IF state = :state AND changed_at = :seen""",
+       WHERE month = :month AND task_id = :task_id IF state = :state AND question = :seen""",
 )
 
 
@@ -152,18 +152,18 @@ def answer_question(
 
 def _note_question(task: SpreadsheetTask, then: str, question: Question, now: datetime) -> bool:
     """Ask staff, or let the worker go on; return whether the task was still as it was read."""
-    unfinished = queries.UNFINISHED
+    packed, unfinished = question.pack(), queries.UNFINISHED
     change = unfinished.bind_remove if then == entities.ASKING else unfinished.bind_add
     outcome = apply_batch(
         NOTE_QUESTION.bind(
             **task.key,
             state=task.state,
             then=then,
-            question=question.pack(),
-            seen=task.changed_at,
+            question=packed,
+            seen=task.question or None,
             now=now,
         ),
         change(task.task_id),
-        if_lost=applied_if(lambda row: bool(row.state == then and row.changed_at == now)),
+        if_lost=applied_if(lambda row: bool(row.state == then and row.question == packed)),
     )
     return bool(outcome)

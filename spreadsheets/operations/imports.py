@@ -130,6 +130,9 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
                 done += len(chunk)
             is_over = next(rows, None) is None
     except FileRefused as refused:
+        current = queries.get_task(task.task_id)
+        if current and current.stored_as != task.stored_as:
+            return 0  # another process has replaced the file in the meantime
         _end_reading(task, entities.REFUSED, done, encoding, str(refused))
         return done - task.handled
     if is_over:

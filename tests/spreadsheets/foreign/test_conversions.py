@@ -27,7 +27,7 @@ from spreadsheets.foreign.questions import Question, take_samples, unpack_questi
 from tests.factories import make_category, make_product
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 from tests.reads import existing
-from tests.spreadsheets.files import apply, csv_of, faults_of, go_on, read, rows_of, stored
+from tests.spreadsheets.files import apply, csv_of, faults_of, go_on, read, rows_of, start, stored
 
 TARGETS = {
     "Model": "sku",
@@ -177,6 +177,21 @@ def test_x530_a_conversion_that_is_killed_at_any_write_is_done_once() -> None:
         assert task.counts == {"new": 2}, target
         assert children(parent).count(group) == 1, target
     assert {entities.ASKING, entities.READING} <= states
+
+
+def test_x530_of_two_workers_that_convert_a_file_one_changes_nothing() -> None:
+    name, shelf = unique(), make_category("Benches")
+    begun = start(shop_file(name, shelf.slug), "products")
+    for _worker in range(2):
+        operations.run_task(begun, 1000)
+    asked = stored(begun)
+    assert asked.state == entities.ASKING
+    assert operations.answer_question(asked, TARGETS, {}, datetime.now(UTC))
+    answered = stored(begun)
+    for _worker in range(2):
+        operations.run_task(answered, 1000)
+    assert (stored(begun).state, stored(begun).source) == (entities.READING, "other")
+    assert go_on(begun).counts == {"new": 2}
 
 
 def test_x532_faulty_rows_are_fetched_corrected_and_sent_again() -> None:
