@@ -23,7 +23,9 @@ USER_WRITTEN = conditional_write(
     """INSERT INTO users (user_id, email, name, password, role, active, demo, created_at, verified_at)
        VALUES (:user_id, :email, :name, :password, :role, :active, :demo, :now, :verified_at) IF NOT EXISTS""",
 )
-USER_DROPPED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF email = :email")
+USER_DROPPED = conditional_write(
+    "Q6", "DELETE FROM users WHERE user_id = :user_id IF email = :email"
+)
 LINK_SECONDS = 24 * 3600
 # A second click on the button sends no second mail.
 _SAME_REQUEST_SECONDS = 120
