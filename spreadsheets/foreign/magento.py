@@ -9,10 +9,7 @@ from spreadsheets.entities import Fault
 from spreadsheets.foreign.entities import AUTOMATIC, ConvertedLine, Lines, Preset
 from spreadsheets.foreign.mapping import split_cells
 from spreadsheets.foreign.values import join_path, make_slug
-from spreadsheets.typed_values import format_details, format_options
-
-# Attributes of Magento itself.
-_SYSTEM = ("has_options", "required_options", "quantity_and_stock_status")
+from spreadsheets.typed_values import format_options
 
 
 def _convert(lines: Lines) -> Iterator[ConvertedLine]:
@@ -28,7 +25,10 @@ def _convert(lines: Lines) -> Iterator[ConvertedLine]:
                 variants[sku] = (_find_slug(line), format_options(named))
     for line in lines():
         kind, sku = line.own.get("product_type"), line.cells.get("sku", "")
-        cells = {**line.cells, "product": _find_slug(line), **_describe(line)}
+        # The first part of a path is the root category, which no page shows.
+        paths = (each.split("/")[1:] for each in line.cells.get("categories", "").split(","))
+        categories = ",".join(join_path(each) for each in paths if each)
+        cells = {**line.cells, "product": _find_slug(line), "categories": categories}
         if line.own.get("store_view_code"):
             yield ConvertedLine(line.line, {})  # a translation
         elif kind in ("bundle", "grouped"):
@@ -46,7 +46,7 @@ def _convert(lines: Lines) -> Iterator[ConvertedLine]:
 
 
 def _find_slug(line: ConvertedLine) -> str:
-    return make_slug(line.own.get("url_key") or line.own.get("name", ""))
+    return make_slug(line.own.get("url_key") or line.cells.get("name", ""))
 
 
 def _split_pairs(text: str) -> dict[str, str]:
@@ -55,29 +55,13 @@ def _split_pairs(text: str) -> dict[str, str]:
     return {code.strip(): value.strip().strip('"') for code, sign, value in pairs if sign}
 
 
-def _describe(line: ConvertedLine) -> dict[str, str]:
-    """Return the cells of a product's name, categories and attributes."""
-    # The first part of a path is the root category, which no page shows.
-    paths = (each.split("/")[1:] for each in line.own.get("categories", "").split(","))
-    attributes = _split_pairs(line.own.get("additional_attributes", ""))
-    details = {
-        code.replace("_", " ").capitalize(): value
-        for code, value in attributes.items()
-        if value and code not in _SYSTEM
-    }
-    cells = {
-        "name": line.own.get("name", ""),
-        "categories": ",".join(join_path(each) for each in paths if each),
-        "details": format_details(details),
-    }
-    return {name: text for name, text in cells.items() if text}
-
-
 PRESET = Preset(
     "Magento",
     (frozenset(("sku", "attribute_set_code", "product_type")),),
     {
         "sku": "sku",
+        "name": "name",
+        "categories": "categories",
         "description": "description",
         "price": "price",
         "special_price": "sale_price",
@@ -89,8 +73,7 @@ PRESET = Preset(
         "meta_title": "search_title",
         "meta_keywords": "tags",
         "meta_description": "search_description",
-        **dict.fromkeys(("store_view_code", "product_type", "url_key", "name"), AUTOMATIC),
-        **dict.fromkeys(("categories", "additional_attributes"), AUTOMATIC),
+        **dict.fromkeys(("store_view_code", "product_type", "url_key"), AUTOMATIC),
         **dict.fromkeys(("configurable_variations", "configurable_variation_labels"), AUTOMATIC),
     },
     _convert,

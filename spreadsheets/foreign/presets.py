@@ -3,16 +3,46 @@
 from collections.abc import Collection, Mapping
 
 from spreadsheets.files import normalize_name
-from spreadsheets.foreign import google, magento, prestashop, shopify, woocommerce
+from spreadsheets.foreign import google, magento, shopify, woocommerce
 from spreadsheets.foreign.entities import AUTOMATIC, SKIPPED, Preset
 from spreadsheets.foreign.mapping import MULTIPLE_TARGETS, list_targets
 
+# A line is a product. Combinations are another file, which names no product.
+_PRESTASHOP = Preset(
+    "PrestaShop",
+    (frozenset(("active_(0/1)", "categories_(x,y,z...)")),),
+    {
+        "active_(0/1)": "status",
+        **dict.fromkeys(("name_*", "name*", "name"), "name"),
+        "categories_(x,y,z...)": "categories",
+        **dict.fromkeys(("price_tax_excluded", "price_tax_excl."), "price_without_tax"),
+        **dict.fromkeys(("price_tax_included", "price_tax_incl."), "price"),
+        "wholesale_price": "cost_price",
+        **dict.fromkeys(("reference_#", "reference"), "sku"),
+        "manufacturer": "brand",
+        "ean13": "barcode",
+        "mpn": "mpn",
+        "width": "width_mm",
+        "height": "height_mm",
+        "depth": "length_mm",
+        "weight": "weight_grams",
+        "quantity": "units",
+        "description": "description",
+        "tags_(x,y,z...)": "tags",
+        "meta_title": "search_title",
+        "meta_description": "search_description",
+        "url_rewritten": "product",
+        "image_urls_(x,y,z...)": "pictures",
+    },
+    lambda lines: lines(),
+    units={"weight": "kg", "width": "cm", "height": "cm", "depth": "cm"},
+)
 # The first one whose marks are in a file counts.
 PRESETS: Mapping[str, Preset] = {
     "shopify": shopify.PRESET,
     "woocommerce": woocommerce.PRESET,
     "magento": magento.PRESET,
-    "prestashop": prestashop.PRESET,
+    "prestashop": _PRESTASHOP,
     "google": google.PRESET,
 }
 # The layout of an unknown shop has no converter of its own.
