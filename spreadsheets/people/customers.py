@@ -46,7 +46,8 @@ class CustomerForm(AddressFields, RowForm):
         "invite": "yes",
     }
     email = email_field()
-    first_name = line_field(_("The name may also be in two columns."))
+    email.help_text = _("Several lines with one email are several addresses of a customer.")
+    first_name = line_field(_("The name can be in two columns."))
     last_name = line_field()
     tags = CellField(
         split_values,
