@@ -1,7 +1,6 @@
 """Files of categories: they are created parents first, before the products of another installation come."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from uuid import UUID, uuid5
 
 from django.utils.translation import gettext as _
@@ -22,7 +21,6 @@ from spreadsheets.row_forms import (
     Values,
     line_field,
     lines_field,
-    plan_forms,
     read_forms,
 )
 
@@ -64,15 +62,10 @@ def category_lines() -> Iterator[list[str]]:
     return walk(get_category_tree_at_quorum().roots, "")
 
 
-def plan_categories(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return the plans for the rows of a file of categories. One that exists stays as it is. Raises CassandraUnavailable."""
-    tree = get_category_tree_at_quorum()
-
-    def decide(_row: FileRow, values: Sequence[Values], _found: object) -> Decision:
-        node = tree.by_slug.get(values[0]["category"])
-        return ("unchanged", node.name) if node else ("new", values[0]["name"])
-
-    return plan_forms(rows, CategoryForm, tuple, decide)
+def decide_category(_row: FileRow, values: Sequence[Values]) -> Decision:
+    """Return what a line of a file of categories does. A category that exists stays as it is. Raises CassandraUnavailable."""
+    node = get_category_tree_at_quorum().by_slug.get(values[0]["category"])
+    return ("unchanged", node.name) if node else ("new", values[0]["name"])
 
 
 def apply_category(task: SpreadsheetTask, row: PlannedRow, _mark: UUID) -> tuple[str, str]:

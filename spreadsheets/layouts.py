@@ -18,7 +18,7 @@ from catalogue.rules import MAX_VARIANT_ROWS, normalize_sku
 from inventory.warehouses import find_warehouse_key, list_open_warehouses
 from mail.addresses import email_key
 from promotions.rules import code_key
-from spreadsheets.categories import CategoryForm, apply_category, category_lines, plan_categories
+from spreadsheets.categories import CategoryForm, apply_category, category_lines, decide_category
 from spreadsheets.columns import PRICE_COLUMNS, PRODUCT_COLUMNS, VARIANT_COLUMNS, Column
 from spreadsheets.entities import Fault, FileRow, PlannedRow, SpreadsheetTask
 from spreadsheets.errors import FileRefused
@@ -27,7 +27,7 @@ from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.links import Links, link_columns, picture_column
 from spreadsheets.people import customers, past_orders, reviews
 from spreadsheets.products import plan_prices, plan_products, price_lines, product_lines
-from spreadsheets.redirects import RedirectForm, apply_redirect, plan_redirects, redirect_key
+from spreadsheets.redirects import RedirectForm, apply_redirect, decide_redirect, redirect_key
 from spreadsheets.row_forms import RowForm, form_planner
 from spreadsheets.stock import plan_stock, stock_lines
 from spreadsheets.vouchers import VoucherForm, apply_voucher, decide_voucher
@@ -216,7 +216,7 @@ LAYOUTS = {
             _form_help(CategoryForm),
             ("category", "name"),
             lambda cells: cells["category"].strip(),
-            plan_categories,
+            form_planner(CategoryForm, decide_category),
             table=category_lines,
             apply=apply_category,
         ),
@@ -227,7 +227,7 @@ LAYOUTS = {
             _form_help(RedirectForm),
             ("old_address", "new_address"),
             redirect_key,
-            plan_redirects,
+            form_planner(RedirectForm, decide_redirect),
             apply=apply_redirect,
         ),
     )

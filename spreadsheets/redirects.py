@@ -1,13 +1,11 @@
 """Files of redirects from addresses of a former shop, and the form of one, which staff fill in on a page, too."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from cassandra_db import PendingResult
 from catalogue.errors import RedirectRefused
 from catalogue.menu_links import find_target_url
 from catalogue.old_addresses import normalize_path
@@ -15,11 +13,10 @@ from catalogue.operations.redirects import (
     get_redirect,
     parse_new_address,
     parse_old_address,
-    prefetch_redirect,
     save_redirect,
 )
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask
-from spreadsheets.row_forms import CellField, Decision, RowForm, Values, plan_forms, read_forms
+from spreadsheets.row_forms import CellField, Decision, RowForm, Values, read_forms
 
 
 class RedirectForm(RowForm):
@@ -47,20 +44,13 @@ def redirect_key(cells: dict[str, str]) -> str:
     return normalize_path(cells["old_address"]) or cells["old_address"]
 
 
-def plan_redirects(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return the plans for the rows of a file of redirects. Raises CassandraUnavailable."""
-
-    def start(values: Sequence[Values]) -> PendingResult:
-        return prefetch_redirect(values[0]["old_address"])
-
-    return plan_forms(rows, RedirectForm, start, _decide)
-
-
-def _decide(_row: FileRow, values: Sequence[Values], reading: PendingResult) -> Decision:
-    if (former := reading.one()) is None:
+def decide_redirect(_row: FileRow, values: Sequence[Values]) -> Decision:
+    """Return what a line of a file of redirects does, with the present target's address. Raises CassandraUnavailable."""
+    former = get_redirect(values[0]["old_address"])
+    if not former:
         return "new", ""
-    is_same = former.target == values[0]["new_address"]
-    return "unchanged" if is_same else "changed", find_target_url(former.target)
+    is_same = former == values[0]["new_address"]
+    return "unchanged" if is_same else "changed", find_target_url(former)
 
 
 def apply_redirect(_task: SpreadsheetTask, row: PlannedRow, _mark: UUID) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """Files whose lines are forms: the fields are the columns, a form's errors are the faults of cells, and its values are applied."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django import forms
@@ -18,7 +18,6 @@ from web.types import StrOrPromise
 # What a row does, and its label: "new", "changed" or "unchanged"; or its faults.
 Decision = tuple[str, str] | list[Fault]
 Values = Mapping[str, Any]
-Found = TypeVar("Found")
 
 
 class RowForm(Form):
@@ -80,50 +79,26 @@ def list_faults(line: int, form: forms.Form) -> list[Fault]:
     ]
 
 
-def plan_forms(
-    rows: Iterable[FileRow],
-    form_class: type[RowForm],
-    start: Callable[[Sequence[Values]], Found],
-    decide: Callable[[FileRow, Sequence[Values], Found], Decision],
-) -> list[PlannedRow]:
-    """Return the plans of rows. `start` begins the reads for the values of a valid row's lines, and `decide` judges the row."""
-    checked = []
-    for row in rows:
-        filled = [(line, form_class(cells)) for line, cells in row.lines]
-        faults = [*row.faults, *(each for line, form in filled for each in list_faults(line, form))]
-        values = [form.cleaned_data for _line, form in filled]
-        checked.append((row, faults, values, None if faults else start(values)))
-    return [
-        _plan(row, form_class, faults or decide(row, values, found))  # type: ignore[arg-type]
-        for row, faults, values, found in checked
-    ]
-
-
 def form_planner(
     form_class: type[RowForm], decide: Callable[[FileRow, Sequence[Values]], Decision]
 ) -> Callable[[Sequence[FileRow], UUID, datetime], list[PlannedRow]]:
-    """Return the function that plans the rows of a layout whose lines are forms, if `decide` alone judges a valid row."""
+    """Return the function that plans the rows of a layout whose lines are forms. `decide` judges a row without faults."""
 
-    def plan(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-        return plan_forms(rows, form_class, tuple, lambda row, values, _: decide(row, values))
+    def plan(row: FileRow) -> PlannedRow:
+        filled = [(line, form_class(cells)) for line, cells in row.lines]
+        faults = [*row.faults, *(each for line, form in filled for each in list_faults(line, form))]
+        decided = faults or decide(row, [form.cleaned_data for _line, form in filled])
+        if isinstance(decided, list):
+            return PlannedRow(row.position, row.line, row.key, "faulty", faults=tuple(decided))
+        changes = tuple(
+            Change(line, "", name, None, cells[name])
+            for line, cells in row.lines
+            for name in form_class.base_fields
+            if cells.get(name) and decided[0] != "unchanged"
+        )
+        return PlannedRow(row.position, row.line, row.key, *decided, changes=changes)
 
-    return plan
-
-
-def _plan(row: FileRow, form_class: type[RowForm], decided: Decision) -> PlannedRow:
-    if isinstance(decided, list):
-        return PlannedRow(row.position, row.line, row.key, "faulty", faults=tuple(decided))
-    plan, label = decided
-    changes = tuple(
-        Change(line, "", name, None, cells[name])
-        for line, cells in row.lines
-        for name in form_class.base_fields
-        if cells.get(name)
-    )
-    return PlannedRow(
-        *(row.position, row.line, row.key, plan, label),
-        changes=() if plan == "unchanged" else changes,
-    )
+    return lambda rows, _task_id, _now: [plan(row) for row in rows]
 
 
 def read_forms(row: PlannedRow, form_class: type[RowForm]) -> list[Values]:
