@@ -3,11 +3,12 @@
 from django.urls import include, path
 
 from adminpanel.density import choose_density
+from adminpanel.home.views import home
 
 app_name = "adminpanel"
 urlpatterns = [
     path("density/", choose_density, name="density"),
-    path("", include("adminpanel.home.urls")),
+    path("", home, name="home"),
     path("", include("adminpanel.board.urls")),
     path("", include("adminpanel.orders.urls")),
     path("", include("adminpanel.customers.urls")),

@@ -1,6 +1,6 @@
 """Computes days in the shop's time zone, which are 23, 24 or 25 hours long."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from django.utils import timezone
@@ -26,9 +26,8 @@ def shop_today() -> date:
 
 def previous_period(first: date, last: date) -> tuple[date, date]:
     """Return the first and last day of the period of the same length that ends the day before `first`."""
-    before = max(first.toordinal() - 1, 1)
-    length = (last - first).days
-    return date.fromordinal(max(before - length, 1)), date.fromordinal(before)
+    day = timedelta(days=1)
+    return first - (last - first) - day, first - day
 
 
 def year_before(first: date, last: date) -> tuple[date, date]:
@@ -38,7 +37,7 @@ def year_before(first: date, last: date) -> tuple[date, date]:
 
 def _year_before(day: date) -> date:
     is_leap_day = (day.month, day.day) == (2, 29)
-    return day.replace(year=max(day.year - 1, 1), day=28 if is_leap_day else day.day)
+    return day.replace(year=day.year - 1, day=28 if is_leap_day else day.day)
 
 
 def month_start(day: date) -> date:

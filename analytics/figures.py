@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import add, attrgetter
 from uuid import UUID
 
-# The category id that stands for the whole shop.
+# The category id that stands for the whole shop in visits.
 ALL_CATEGORIES = UUID(int=0)
 
 
@@ -45,7 +45,7 @@ class Fact:
     placed_at: datetime | None = None
     country: str | None = None
     payment_method: str | None = None
-    is_returning: bool | None = None  # whether the customer had bought before; counted at night
+    is_returning: bool | None = None  # had the customer bought before? counted when the day is over
 
 
 @dataclass(frozen=True)
@@ -62,18 +62,13 @@ class Figures:
 
     @property
     def average_order(self) -> int | None:
-        """The average amount of a paid order, in minor units; None without orders."""
-        return round(self.gross / self.orders) if self.orders else None
+        """The average amount of a paid order, in minor units, rounded half up; None without orders."""
+        return (2 * self.gross + self.orders) // (2 * self.orders) if self.orders else None
 
     @property
     def units_per_order(self) -> float | None:
         """The average number of units in a paid order; None without orders."""
         return self.units / self.orders if self.orders else None
-
-    @property
-    def return_rate(self) -> float | None:
-        """The per cent of the sold units that were refunded; None without units."""
-        return 100 * self.refunded_units / self.units if self.units else None
 
     @property
     def gross_after_refunds(self) -> int:
@@ -86,56 +81,13 @@ class Figures:
         return self.net - self.refunded_net
 
     def __add__(self, other: Figures) -> Figures:
-        return Figures(
-            self.orders + other.orders,
-            self.units + other.units,
-            self.gross + other.gross,
-            self.net + other.net,
-            self.refunded_units + other.refunded_units,
-            self.refunded_gross + other.refunded_gross,
-            self.refunded_net + other.refunded_net,
-        )
+        return Figures(*map(add, vars(self).values(), vars(other).values()))
 
 
-@dataclass(frozen=True)
-class DailySales:
-    """The sales figures of one category on one day, in one currency."""
-
-    day: date
-    category_id: UUID
-    currency: str
-    figures: Figures
+_NUMBERS = attrgetter("units", "gross", "net", "refunded_units", "refunded_gross", "refunded_net")
 
 
-@dataclass
-class FactSum:
-    """A sum of facts, in which each order counts once."""
-
-    orders: set[UUID] = field(default_factory=set)
-    lines: Figures = Figures()
-
-    def add(self, fact: Fact) -> None:
-        line = fact.line
-        less = (line.refunded_units, line.refunded_gross, line.refunded_net)
-        self.orders.add(fact.order_id)
-        self.lines += Figures(0, line.units, line.gross, line.net, *less)
-
-    def merge(self, other: FactSum) -> None:
-        self.orders |= other.orders
-        self.lines += other.lines
-
-    @property
-    def figures(self) -> Figures:
-        return replace(self.lines, orders=len(self.orders))
-
-
-def roll_up_facts(day: date, facts: Iterable[Fact]) -> list[DailySales]:
-    """Return a day's sales by category and currency. A sold line counts in its category and in each category above it."""
-    sums: defaultdict[tuple[UUID, str], FactSum] = defaultdict(FactSum)
-    for fact in facts:
-        for category_id in {ALL_CATEGORIES, *fact.categories}:
-            sums[category_id, fact.currency].add(fact)
-    return [
-        DailySales(day, category_id, currency, found.figures)
-        for (category_id, currency), found in sorted(sums.items())
-    ]
+def sum_facts(facts: Sequence[Fact]) -> Figures:
+    """Return the sum of facts, in which each order counts once."""
+    lines = zip(*(_NUMBERS(fact.line) for fact in facts), strict=True)
+    return Figures(len({fact.order_id for fact in facts}), *map(sum, lines))

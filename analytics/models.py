@@ -12,12 +12,14 @@ class SaleFact(Model):
     Rows of earlier versions lack `placed_at` and what follows it until `manage.py rebuild sales`.
     Bound: a sixteenth of the lines sold in a day; the lines are spread over 16 shards (analytics.days.SHARDS).
     Writer: analytics.operations.record_sale. The write timestamp is "placed + version", so that an older version loses.
-    analytics.operations.mark_returning adds `is_returning` with the row's own timestamp; at the same timestamp true wins.
+    analytics.operations.mark_returning adds `is_returning` with the row's own timestamp; true is never taken back.
     """
 
     __table_name__ = "sales_facts"
     __partition_bytes__ = 20 * MB
-    __personal_data__ = {"why": "products, sums and the country; the customer stands in orders"}
+    __personal_data__ = {
+        "why": "the books' basis: what was sold when, to which country, how paid, and whether to a returning customer; the customer stands in orders, and no reason for a discount that staff typed is kept"
+    }
     day = columns.Date(partition_key=True)  # of the order's placing, in the shop's time zone
     shard = columns.Integer(partition_key=True)
     order_id = columns.UUID(primary_key=True)
@@ -41,35 +43,11 @@ class SaleFact(Model):
     is_returning = columns.Boolean()  # whether the customer had bought before
 
 
-class DailySale(Model):
-    """Q18: the sales of a day by category, added up from `sales_facts`.
-
-    A sold line counts once in its category and in each category above it. The nil UUID stands for the whole shop.
-    Bound: 31 days of the categories in which something was sold, at most 62,000 rows.
-    Writer: analytics.operations.roll_up_day. The write timestamp is the time of its read, so that a sum of older facts loses.
-    """
-
-    __table_name__ = "daily_sales"
-    __partition_bytes__ = 10 * MB
-    __personal_data__ = None
-    month = columns.Date(partition_key=True)  # its first day
-    day = columns.Date(primary_key=True)
-    category_id = columns.UUID(primary_key=True)
-    currency = columns.Text(primary_key=True)
-    orders = columns.Integer()
-    units = columns.Integer()
-    gross = columns.BigInt()
-    net = columns.BigInt()
-    refunded_units = columns.Integer()
-    refunded_gross = columns.BigInt()
-    refunded_net = columns.BigInt()
-
-
 class DailySaleByDimension(Model):
     """Q18: the sales of a day by the keys of a dimension (analytics.dimensions), added up from `sales_facts`.
 
     The key "" stands for all keys beyond a day's 500 best by gross, "?" for what is not known, "-" for no promotion.
-    Bound: 31 days of 501 rows for each currency.
+    Bound: 31 days of 501 rows for each currency; of categories, those in which something was sold, at most 62,000 rows.
     Writer: analytics.operations.roll_up_day. The write timestamp is the time of its read, so that a sum of older facts loses.
     """
 

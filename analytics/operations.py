@@ -1,4 +1,4 @@
-"""Stores sales facts, and adds up the sales of each day by category and by the dimensions of reports."""
+"""Stores sales facts, and adds up the sales of each day by the dimensions of reports."""
 
 import json
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from cassandra.query import BoundStatement
 from analytics import queries
 from analytics.days import month_start, order_shard, shop_day
 from analytics.dimensions import DIMENSIONS, roll_up_dimension
-from analytics.figures import Fact, SoldLine, roll_up_facts
+from analytics.figures import Fact, SoldLine
 from analytics.queries import SHOP
 from cassandra_db import current_microseconds, read, truncate_to_milliseconds, write, write_batch
 from catalogue.entities import Product
@@ -164,7 +164,7 @@ RETURNING = write(
 def mark_returning(day: date, order_id: UUID, *, is_returning: bool) -> None:
     """Store in an order's facts whether its customer had bought before. The caller marks the day afterwards.
 
-    A second call writes nothing. Raises CassandraUnavailable.
+    A second call writes nothing. What is true is never taken back: at the row's timestamp, true wins. Raises CassandraUnavailable.
     """
     key = {"day": day, "shard": order_shard(order_id), "order_id": order_id}
     writes = [
@@ -194,21 +194,11 @@ def remove_facts(day: date, order_id: UUID, before: int) -> None:
 
 
 DAY_EMPTIED = write(
-    "Q18", "DELETE FROM daily_sales USING TIMESTAMP :at WHERE month = :month AND day = :day"
-)
-DAILY = write(
-    "Q18",
-    """INSERT INTO daily_sales (month, day, category_id, currency, orders, units, gross, net, refunded_units,
-                                refunded_gross, refunded_net)
-       VALUES (:month, :day, :category_id, :currency, :orders, :units, :gross, :net, :refunded_units,
-               :refunded_gross, :refunded_net) USING TIMESTAMP :at""",
-)
-DIMENSION_EMPTIED = write(
     "Q18",
     """DELETE FROM daily_sales_by_dimension USING TIMESTAMP :at
        WHERE month = :month AND dimension = :dimension AND day = :day""",
 )
-BY_DIMENSION = write(
+DAILY = write(
     "Q18",
     """INSERT INTO daily_sales_by_dimension (month, dimension, day, key, currency, orders, units, gross, net,
                                              refunded_units, refunded_gross, refunded_net)
@@ -219,29 +209,16 @@ BY_DIMENSION = write(
 
 def roll_up_day(day: date) -> None:
     """Add up the sales of a day, and store the sums. A second call changes nothing. Raises CassandraUnavailable."""
-    read_at, month = current_microseconds(), month_start(day)
-    facts = queries.list_day_facts(day)
-    rows = (
-        DAILY.bind(
-            month=month,
-            day=day,
-            category_id=each.category_id,
-            currency=each.currency,
-            at=read_at,
-            **asdict(each.figures),
-        )
-        for each in roll_up_facts(day, facts)
-    )
-    write_batch([DAY_EMPTIED.bind(month=month, day=day, at=read_at - 1), *rows])
+    read_at, facts = current_microseconds(), queries.list_day_facts(day)
     for dimension in DIMENSIONS:
-        place = {"month": month, "dimension": dimension, "day": day}
+        place = {"month": month_start(day), "dimension": dimension, "day": day}
         rows = (
-            BY_DIMENSION.bind(
+            DAILY.bind(
                 key=each.key, currency=each.currency, at=read_at, **place, **asdict(each.figures)
             )
             for each in roll_up_dimension(day, facts, dimension)
         )
-        write_batch([DIMENSION_EMPTIED.bind(at=read_at - 1, **place), *rows])
+        write_batch([DAY_EMPTIED.bind(at=read_at - 1, **place), *rows])
 
 
 CUSTOMERS = write(
@@ -280,13 +257,13 @@ _added_up: dict[date, int] = {}
 def roll_up_changed_days(now: datetime) -> int:
     """Add up the sales of each day whose facts have changed, now and again after LATEST_FACT. Return how many were added up.
 
-    Raises CassandraUnavailable.
+    The latest days come first: after an upgrade or an import, Home needs them first. Raises CassandraUnavailable.
     """
     latest = int((now - LATEST_FACT).timestamp() * 1_000_000)
     changed, count = queries.list_changed_days(), 0
     for day in _added_up.keys() - dict(changed).keys():
         del _added_up[day]
-    for day, written in changed:
+    for day, written in reversed(changed):
         if latest <= written == _added_up.get(day):
             continue
         with guard_row(f"sales of {day}"):

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from analytics import queries
 from analytics.days import shop_day
-from analytics.figures import ALL_CATEGORIES, SoldLine
+from analytics.figures import SoldLine
 from cassandra_db import current_microseconds
 from catalogue import operations
 from catalogue.entities import Product
@@ -125,9 +125,8 @@ def count_orders(first: date, last: date) -> Counter[UUID]:
 
     An order of fifty units counts once: it is the wish of one customer. Raises CassandraUnavailable.
     """
-    sold = queries.list_daily_sales(first, last)
     found: Counter[UUID] = Counter()
-    for day in sorted({each.day for each in sold if each.category_id == ALL_CATEGORIES}):
+    for day in sorted({each.day for each in queries.list_sales_by("customer", first, last)}):
         kept = (each for each in queries.list_day_facts(day) if _is_kept(each.line))
         found.update(
             product_id for _, product_id in {(each.order_id, each.line.product_id) for each in kept}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
+
+from moneyed import Money
+
+from pricing.money import from_minor_units
 
 PAYMENT, REFUND, FEE, INVOICE = "payment", "refund", "fee", "invoice"
 
@@ -66,9 +70,8 @@ class SumKey:
 
 @dataclass(frozen=True)
 class BookSum:
-    """The sum of entries in minor units. `count` is the number of entries, each counted at the first of its rates."""
+    """The sum of entries in minor units."""
 
-    count: int = 0
     net: int = 0
     tax: int = 0
 
@@ -77,21 +80,18 @@ class BookSum:
         return self.net + self.tax
 
     def __add__(self, other: BookSum) -> BookSum:
-        return BookSum(self.count + other.count, self.net + other.net, self.tax + other.tax)
-
-    def __neg__(self) -> BookSum:
-        return BookSum(-self.count, -self.net, -self.tax)
+        return BookSum(self.net + other.net, self.tax + other.tax)
 
 
 def add_up(entries: Iterable[BookEntry]) -> dict[SumKey, BookSum]:
     """Return the sums of entries."""
     sums: dict[SumKey, BookSum] = {}
     for entry in entries:
-        for number, each in enumerate(entry.amounts):
+        for each in entry.amounts:
             key = SumKey(
                 entry.day, entry.kind, entry.gateway, entry.country, each.rate, entry.currency
             )
-            sums[key] = sums.get(key, BookSum()) + BookSum(int(number == 0), each.net, each.tax)
+            sums[key] = sums.get(key, BookSum()) + BookSum(each.net, each.tax)
     return sums
 
 
@@ -106,7 +106,7 @@ class BookMonth:
 
 @dataclass(frozen=True)
 class OpenInvoice:
-    """An order that waits for money: a transfer that has not arrived, or a delivery that is not paid."""
+    """An order that waits for money: a transfer, a payment on delivery, or one that the bank refused."""
 
     order_id: UUID
     placed_at: datetime
@@ -122,24 +122,24 @@ class OpenInvoice:
 class BookDifference:
     """An order whose money differs: what the order says was received less the refunds, what the books and its gateway say.
 
-    Amounts are in minor units. `at_gateway` is None if the gateway was not asked, or does not know the payment.
+    Amounts are in minor units. `at_gateway` is None if no gateway can be asked. All are None if the comparison has failed.
     """
 
     order_id: UUID
     number: str
     currency: str
-    in_order: int
-    in_books: int
+    in_order: int | None
+    in_books: int | None
     at_gateway: int | None
     found_at: datetime
 
-
-@dataclass(frozen=True)
-class OpenInvoices:
-    """The first open invoices by due day. `has_more` says whether there are more."""
-
-    invoices: tuple[OpenInvoice, ...] = field(default=())
-    has_more: bool = False
+    @property
+    def amounts(self) -> tuple[Money | None, ...]:
+        """The amounts in the order, in the books and at the gateway."""
+        return tuple(
+            None if each is None else from_minor_units(each, self.currency)
+            for each in (self.in_order, self.in_books, self.at_gateway)
+        )
 
 
 def next_month(month: date) -> date:

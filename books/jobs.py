@@ -32,6 +32,6 @@ JOBS = [
         timedelta(seconds=30),
         roll_up_books,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
-        idle_every=timedelta(minutes=2),
+        idle_every=timedelta(minutes=4),
     )
 ]

@@ -27,7 +27,6 @@ from books.entities import (
 from books.queries import SHOP
 from cassandra_db import (
     REFUSED_MEANS_DONE,
-    SEND_AGAIN,
     conditional_write,
     current_microseconds,
     read,
@@ -53,12 +52,8 @@ ENTRY_REMOVED = write(
     """DELETE FROM book_entries WHERE day = :day AND shard = :shard AND order_id = :order_id
        AND event_id = :event_id AND kind = :kind""",
 )
+# Of an entry that has no day yet, `seen` is null.
 LATE_BOOKED = conditional_write(
-    "Q26",
-    """INSERT INTO late_book_entries (order_id, event_id, kind, day) VALUES (:order_id, :event_id, :kind, :day)
-       IF NOT EXISTS""",
-)
-LATE_MOVED = conditional_write(
     "Q26",
     """UPDATE late_book_entries SET day = :day WHERE order_id = :order_id AND event_id = :event_id AND kind = :kind
        IF day = :seen""",
@@ -131,12 +126,15 @@ def _move_out_of_closed_months(order_id: UUID, entries: Sequence[BookEntry]) -> 
 
 def _book_late(entry: BookEntry, seen: date | None, until: date) -> BookEntry:
     """Return the entry with the day that is decided for it: the first to decide wins, unless the day's month was closed meanwhile."""
-    key = {"order_id": entry.order_id, "event_id": entry.event_id, "kind": entry.kind}
-    today = shop_today()
-    if seen is None:
-        LATE_BOOKED.apply(if_lost=REFUSED_MEANS_DONE, **key, day=today)
-    elif seen < until:
-        LATE_MOVED.apply(if_lost=SEND_AGAIN, **key, day=today, seen=seen)
+    if seen is None or seen < until:
+        LATE_BOOKED.apply(
+            if_lost=REFUSED_MEANS_DONE,
+            order_id=entry.order_id,
+            event_id=entry.event_id,
+            kind=entry.kind,
+            day=shop_today(),
+            seen=seen,
+        )
     decided = queries.get_late_days(entry.order_id)[entry.key]
     return replace(entry, day=decided)
 
@@ -174,8 +172,8 @@ DAY_EMPTIED = write(
 )
 SUM = write(
     "Q26",
-    """INSERT INTO book_sums (month, day, kind, gateway, country, rate, currency, entry_count, net, tax)
-       VALUES (:month, :day, :kind, :gateway, :country, :rate, :currency, :entry_count, :net, :tax)
+    """INSERT INTO book_sums (month, day, kind, gateway, country, rate, currency, net, tax)
+       VALUES (:month, :day, :kind, :gateway, :country, :rate, :currency, :net, :tax)
        USING TIMESTAMP :at""",
 )
 
@@ -212,7 +210,6 @@ def _sum_row(key: SumKey, found: BookSum, at: int) -> BoundStatement:
         country=key.country,
         rate=str(key.rate),
         currency=key.currency,
-        entry_count=found.count,
         net=found.net,
         tax=found.tax,
         at=at,
@@ -323,12 +320,14 @@ DIFFERENCE_REMOVED = write(
 
 
 def record_difference(month: date, found: BookDifference, at: int) -> None:
-    """Store the difference of an order in a month, or delete it if there is none. `at`: time of the read in microseconds.
+    """Store the difference of an order in a month, or a failed comparison; delete it if there is none. `at`: the read, in microseconds.
 
     Raises CassandraUnavailable.
     """
     key = {"month": month_start(month), "order_id": found.order_id, "at": at}
-    if found.in_order == found.in_books and found.at_gateway in (None, found.in_order):
+    if found.in_order is not None and (
+        found.in_order == found.in_books and found.at_gateway in (None, found.in_order)
+    ):
         DIFFERENCE_REMOVED.run(**key)
         return
     DIFFERENCE.run(

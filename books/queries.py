@@ -14,7 +14,6 @@ from books.entities import (
     BookMonth,
     BookSum,
     OpenInvoice,
-    OpenInvoices,
     SumKey,
     TaxedAmount,
     next_month,
@@ -22,10 +21,9 @@ from books.entities import (
 from cassandra_db import PendingResult, Row, read, scan
 
 SHOP = "shop"
-# The most open invoices of each shard, and the most differences of a month, that are read.
+# The most open invoices of each shard, and the most differences of a month, that are read at once.
 MAX_OPEN_OF_SHARD = 125
-MAX_OPEN_INVOICES = SHARDS * MAX_OPEN_OF_SHARD
-MAX_DIFFERENCES = 200
+MAX_DIFFERENCES = 2000
 
 _ENTRY = """SELECT day, order_id, event_id, kind, number, gateway, currency, country, amounts FROM book_entries
             WHERE day = :day AND shard = :shard"""
@@ -56,12 +54,15 @@ def list_order_entries(order_id: UUID, days: Iterable[date]) -> list[BookEntry]:
 
 
 def list_booked(entries: Sequence[BookEntry]) -> list[BookEntry]:
-    """Return what is booked of these entries of one order: on their own days, and on later ones. Raises CassandraUnavailable."""
+    """Return what is booked of these entries of one order, with their fees: on their own days, and on later ones.
+
+    Raises CassandraUnavailable.
+    """
     if not entries:
         return []
-    order_id, keys = entries[0].order_id, {each.key for each in entries}
+    order_id, event_ids = entries[0].order_id, {each.event_id for each in entries}
     days = {each.day for each in entries} | set(get_late_days(order_id).values())
-    return [each for each in list_order_entries(order_id, days) if each.key in keys]
+    return [each for each in list_order_entries(order_id, days) if each.event_id in event_ids]
 
 
 def get_late_days(order_id: UUID) -> dict[tuple[UUID, str], date]:
@@ -102,7 +103,7 @@ def entry_from_row(row: Row) -> BookEntry:
 # Q26: the sums of a month; the months that have some.
 SUMS = read(
     "Q26",
-    """SELECT day, kind, gateway, country, rate, currency, entry_count, net, tax FROM book_sums
+    """SELECT day, kind, gateway, country, rate, currency, net, tax FROM book_sums
        WHERE month = :month""",
 )
 SUMMED_MONTHS = scan(
@@ -121,7 +122,7 @@ def sums_from_rows(rows: Iterable[Row]) -> dict[SumKey, BookSum]:
     return {
         SumKey(
             row.day.date(), row.kind, row.gateway, row.country, Decimal(row.rate), row.currency
-        ): BookSum(row.entry_count or 0, row.net or 0, row.tax or 0)
+        ): BookSum(row.net or 0, row.tax or 0)
         for row in rows
     }
 
@@ -152,18 +153,16 @@ OPEN = read("Q28", f"{_OPEN} LIMIT :most")
 OPEN_OF_ORDER = read("Q28", f"{_OPEN} AND placed_at = :placed_at AND order_id = :order_id")
 
 
-def list_open_invoices() -> OpenInvoices:
-    """Return the open invoices, by due day. It looks at the orders placed first, at most MAX_OPEN_OF_SHARD in each shard.
+def list_open_invoices() -> tuple[list[OpenInvoice], bool]:
+    """Return the open invoices, by due day, and whether there are more: at most MAX_OPEN_OF_SHARD of each shard are read.
 
     Raises CassandraUnavailable.
     """
     reading = [OPEN.start(shard=shard, most=MAX_OPEN_OF_SHARD + 1) for shard in range(SHARDS)]
     shards = [pending.rows() for pending in reading]
     found = [_invoice(row) for rows in shards for row in rows[:MAX_OPEN_OF_SHARD]]
-    return OpenInvoices(
-        tuple(sorted(found, key=lambda each: (each.due, each.placed_at, each.number))),
-        any(len(rows) > MAX_OPEN_OF_SHARD for rows in shards),
-    )
+    found.sort(key=lambda each: (each.due, each.placed_at, each.number))
+    return found, any(len(rows) > MAX_OPEN_OF_SHARD for rows in shards)
 
 
 def get_open_invoice(order_id: UUID, placed_at: datetime) -> OpenInvoice | None:
@@ -205,8 +204,8 @@ def differences_from_rows(rows: Iterable[Row]) -> list[BookDifference]:
             row.order_id,
             row.number or "",
             row.currency or "",
-            row.in_order or 0,
-            row.in_books or 0,
+            row.in_order,
+            row.in_books,
             row.at_gateway,
             row.found_at or datetime.min.replace(tzinfo=UTC),
         )

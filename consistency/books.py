@@ -1,12 +1,13 @@
 """I53: the books equal the orders' events, their sums the entries, and an open invoice its order."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 
 from analytics.days import order_shard
 from books import operations, queries
-from books.entities import FEE, PAYMENT, BookEntry, add_up
+from books.entities import FEE, BookEntry, add_up
 from cassandra_db import Row, current_time, read, scan
 from consistency.findings import Check, Scope, Violation, call
 from jobs.minutes import MINUTE
@@ -82,15 +83,22 @@ def _check_entry(row: Row) -> Iterator[Violation]:
     if entry not in queries.list_order_entries(entry.order_id, [entry.day]):
         return  # it was removed meanwhile
     order = get_order(entry.order_id)
-    wanted = {each.key: each for each in build_entries(order, list_items(order))} if order else {}
-    original = wanted.get((entry.event_id, PAYMENT if entry.kind == FEE else entry.kind))
+    # A fee stands on the event of a payment or refund.
+    original = next(
+        (
+            each
+            for each in (build_entries(order, list_items(order)) if order else ())
+            if each.event_id == entry.event_id and entry.kind in (each.kind, FEE)
+        ),
+        None,
+    )
     months = {each.month: each for each in queries.list_closed_months()}
     closed = months.get(entry.day.replace(day=1))
     fault = ""
     if original is None:
         fault = "there is no such event"
-    elif entry.kind != FEE and entry.gross != original.gross:
-        fault = "the event has another amount"
+    elif entry.kind != FEE and replace(entry, day=original.day) != original:
+        fault = "it is not what the event says"
     elif closed and closed.closed_at and row.written > closed.closed_at.timestamp() * 1_000_000:
         fault = "the month was closed before"
     elif entry.day != original.day and (
@@ -104,13 +112,15 @@ def _check_entry(row: Row) -> Iterator[Violation]:
             f"{entry.kind} of {entry.day}, order {entry.order_id}",
             fault,
             str(entry.event_id),
-            call(_book_again, entry) if is_fixed else None,
+            call(_book_again, entry, original) if is_fixed else None,
             row.written or 0,
         )
 
 
-def _book_again(entry: BookEntry) -> None:
+def _book_again(entry: BookEntry, original: BookEntry | None) -> None:
     operations.remove_entry(entry)
+    if entry.kind == FEE and original:
+        operations.record_entries([replace(entry, day=original.day)])
     if order := get_order(entry.order_id):
         record_order_books(order, list_items(order))
 

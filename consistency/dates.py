@@ -23,7 +23,6 @@ STAMPED: dict[str, Statement] = {
     )
     for table, column, partition, key in (
         ("stock_by_product", "available", "product_id", "product_id, variant_id, warehouse_id"),
-        ("daily_sales", "units", "month", "month, day, category_id, currency"),
         (
             "daily_sales_by_dimension",
             "units",

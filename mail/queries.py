@@ -159,11 +159,6 @@ def prefetch_failed_days(now: datetime, days: int) -> list[PendingResult]:
     ]
 
 
-def count_failed_mails(now: datetime) -> int:
-    """Return the number of mails that `list_failed_mails` returns for the last three days. Raises CassandraUnavailable."""
-    return len(list_failed_mails(prefetch_failed_days(now, FAILED_COUNTED_FOR))[0])
-
-
 def list_failed_mails(reading: Iterable[PendingResult]) -> tuple[list[Row], bool]:
     """Return the mails of `prefetch_failed_days`, the newest first, at most 100, and whether there are more.
 

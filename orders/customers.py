@@ -21,7 +21,7 @@ PAGE_LENGTH = 25
 # A page looks at no more customers or months than this. The next page continues after the last one.
 MAX_LOOKED_AT, MAX_MONTHS_A_PAGE = 2_000, 24
 # What a filter reads at once: rows of a shard, and months.
-_ROWS_AT_ONCE, _MONTHS_AT_ONCE = 500, 6
+_ROWS_AT_ONCE, _MONTHS_AT_ONCE = 100, 6
 _LIST = "Q11:customers"
 # A customer's place in the list: the last order's time and the person's id.
 Place = tuple[datetime, UUID]

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 from time import monotonic
 from uuid import UUID
 
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts import queries as accounts
@@ -346,12 +347,12 @@ def keep_books(now: datetime) -> str:
     done, ends = int(get_position(BOOKS) or 0), monotonic() + TURN
     if done == FILL_PARTS:
         month = books.close_due_month(now)
-        return f"closing {month:%Y-%m}" if month else ""
+        return _("closing %(month)s") % {"month": f"{month:%Y-%m}"} if month else ""
     while done < FILL_PARTS and monotonic() < ends:
         fill_books(done)
         done += 1
         save_position(BOOKS, str(done))
-    return f"{done} of {FILL_PARTS} parts of the orders booked"
+    return _("%(done)s of %(all)s parts of the orders booked") % {"done": done, "all": FILL_PARTS}
 
 
 def reconcile_orders(now: datetime) -> str:
@@ -392,14 +393,20 @@ JOBS = [
         normal_lag=MAX_WRITE_DELAY + MINUTE,
         idle_every=timedelta(minutes=2),
     ),
-    Job("returning customers", timedelta(hours=1), count_returning_customers),
-    Job(BOOKS, timedelta(seconds=10), keep_books, idle_every=timedelta(hours=1)),
+    Job(
+        "returning customers",
+        timedelta(minutes=1),
+        count_returning_customers,
+        idle_every=timedelta(hours=1),
+    ),
+    Job(BOOKS, timedelta(seconds=10), keep_books, idle_every=timedelta(hours=1), has_own_loop=True),
     Job(
         RECONCILIATION,
         timedelta(seconds=30),
         reconcile_orders,
         normal_lag=timedelta(days=1, hours=2),
         idle_every=timedelta(hours=1),
+        has_own_loop=True,
     ),
     Job("customer segments", timedelta(days=1), count_segments),
     Job(

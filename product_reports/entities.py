@@ -49,12 +49,11 @@ class StockValueLine:
     units: int
     value: Money
     unpriced_units: int
-    unpriced_variants: int
 
 
 @dataclass(frozen=True, slots=True)
 class StockValueCount:
-    """The stock value as counted on a day: a line for each warehouse and currency, and a total for each currency."""
+    """The stock value at the end of a day: a line for each warehouse and currency, and a total for each currency."""
 
     day: date
     counted_at: datetime

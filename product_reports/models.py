@@ -7,7 +7,7 @@ from cassandra_db.partitions import KB, MB
 
 
 class StockValue(Model):
-    """Q16: the units on hand and their value at cost, by warehouse and currency, as counted each night; the latest day first.
+    """Q16: the units on hand and their value at cost, by warehouse and currency, at the end of each day; the latest day first.
 
     `units` are all units on hand. `value` is that of the units whose variant has a cost price; `unpriced_units` are the others.
     Bound: 366 days of ten warehouses, each with a row for each currency of the products.
@@ -24,7 +24,6 @@ class StockValue(Model):
     units = columns.BigInt()
     value = columns.BigInt()  # minor units, without tax
     unpriced_units = columns.BigInt()
-    unpriced_variants = columns.BigInt()
     counted_at = columns.DateTime()
 
 

@@ -14,8 +14,7 @@ from uuid import UUID
 from django.conf import settings
 
 from analytics.days import shop_day
-from analytics.figures import ALL_CATEGORIES
-from analytics.queries import list_daily_sales, list_day_facts, prefetch_product_views
+from analytics.queries import list_day_facts, list_sales_by, prefetch_product_views
 from cassandra_db import PendingResult, current_microseconds, write, write_batch
 from catalogue import queries
 from catalogue.entities import Product, Variant
@@ -46,16 +45,16 @@ VIEWED_FOR, SOLD_FOR = timedelta(days=30), timedelta(days=90)
 # refunded, one that is sent back.
 MIN_VISITORS = 20
 MIN_SOLD, MIN_RETURN_RATE = 5, 20.0
-# How many products are read in parallel.
-_AT_ONCE = 64
+# How many products, or variants of these, are read in parallel.
+_AT_ONCE, _VARIANTS_AT_ONCE = 64, 500
 
 DAY_EMPTIED = write(
     "Q16", "DELETE FROM stock_values USING TIMESTAMP :at WHERE year = :year AND day = :day"
 )
 STOCK_VALUE = write(
     "Q16",
-    """INSERT INTO stock_values (year, day, warehouse_id, currency, units, value, unpriced_units, unpriced_variants, counted_at)
-       VALUES (:year, :day, :warehouse_id, :currency, :units, :value, :unpriced_units, :unpriced_variants, :counted_at)
+    """INSERT INTO stock_values (year, day, warehouse_id, currency, units, value, unpriced_units, counted_at)
+       VALUES (:year, :day, :warehouse_id, :currency, :units, :value, :unpriced_units, :counted_at)
        USING TIMESTAMP :at""",
 )
 LIST_EMPTIED = write(
@@ -89,7 +88,6 @@ class _Value:
     units: int = 0
     value: int = 0
     unpriced_units: int = 0
-    unpriced_variants: int = 0
 
 
 @dataclass
@@ -112,7 +110,6 @@ class ProductCount:
             value.value += units * to_minor_units(variant.cost_price)
         elif units:
             value.unpriced_units += units
-            value.unpriced_variants += 1
 
     def add_product(self, reason: str, figures: ProductFigures, *urgency: float) -> None:
         """List a product under a reason. The highest `urgency` comes first."""
@@ -143,11 +140,8 @@ def count_products(now: datetime, products: Iterable[Product] | None = None) -> 
     at, day = current_microseconds(), shop_day(now)
     recent = _sum_recent_sales(day)
     waiting = _count_subscribers()
-    count, iterator = (
-        ProductCount(),
-        iter(queries.iterate_products() if products is None else products),
-    )
-    while some := list(islice(iterator, _AT_ONCE)):
+    count = ProductCount()
+    for some in _slice(queries.iterate_products() if products is None else products):
         for product, on_hand, visitors in _read_figures(some, day, count):
             sales = recent.get(product.product_id, RecentSales())
             figures = ProductFigures(
@@ -163,17 +157,31 @@ def count_products(now: datetime, products: Iterable[Product] | None = None) -> 
                 for reason, urgency in list_reasons(product, figures, sales, now):
                     count.add_product(reason, figures, *urgency)
         count.products += len(some)
-    _store_values(count, day, now, at)
+    # The count runs an hour after midnight: it is the stock at the end of the day before.
+    _store_values(count, day - timedelta(days=1), now, at)
     for reason in REASONS:
         _store_list(count, reason, now, at)
     return count.products
 
 
+def _slice(products: Iterable[Product]) -> Iterator[list[Product]]:
+    """Yield the products in lists that are read in parallel."""
+    some: list[Product] = []
+    variants = 0
+    for product in products:
+        variants += len(product.variants)
+        if some and (len(some) == _AT_ONCE or variants > _VARIANTS_AT_ONCE):
+            yield some
+            some, variants = [], len(product.variants)
+        some.append(product)
+    if some:
+        yield some
+
+
 def _sum_recent_sales(day: date) -> dict[UUID, RecentSales]:
     """Return what was sold of each product in the SOLD_FOR before a day. Each day's facts are read one after the other."""
-    sales = list_daily_sales(day - SOLD_FOR, day)
     found: dict[UUID, RecentSales] = {}
-    for sold_on in sorted({each.day for each in sales if each.category_id == ALL_CATEGORIES}):
+    for sold_on in sorted({each.day for each in list_sales_by("customer", day - SOLD_FOR, day)}):
         for fact in list_day_facts(sold_on):
             line, sold = fact.line, found.setdefault(fact.line.product_id, RecentSales())
             sold.sold += line.units
@@ -269,7 +277,6 @@ def _store_values(count: ProductCount, day: date, now: datetime, at: int) -> Non
             units=value.units,
             value=value.value,
             unpriced_units=value.unpriced_units,
-            unpriced_variants=value.unpriced_variants,
             counted_at=now,
             at=at,
         )

@@ -19,7 +19,7 @@ _MAX_CURRENCIES = 10
 # Q16: the latest count of the stock value up to a day.
 STOCK_VALUES = read(
     "Q16",
-    """SELECT day, warehouse_id, currency, units, value, unpriced_units, unpriced_variants, counted_at FROM stock_values
+    """SELECT day, warehouse_id, currency, units, value, unpriced_units, counted_at FROM stock_values
        WHERE year = :year AND day <= :day LIMIT :most""",
 )
 
@@ -50,7 +50,6 @@ def _stock_value_line(row: Row) -> StockValueLine:
         row.units or 0,
         from_minor_units(row.value or 0, row.currency),
         row.unpriced_units or 0,
-        row.unpriced_variants or 0,
     )
 
 
@@ -60,7 +59,6 @@ def _add_up(lines: Sequence[StockValueLine]) -> StockValueLine:
         sum(each.units for each in lines),
         sum((each.value for each in lines[1:]), lines[0].value),
         sum(each.unpriced_units for each in lines),
-        sum(each.unpriced_variants for each in lines),
     )
 
 

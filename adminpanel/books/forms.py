@@ -16,7 +16,7 @@ EARLIEST = date(1900, 1, 1)
 class MonthField(forms.CharField):
     """A field for a month, such as 2026-11. Its value is the month's first day."""
 
-    widget = forms.TextInput({"type": "month", "placeholder": "2026-11"})
+    widget = forms.TextInput({"placeholder": "2026-11"})
 
     def to_python(self, value: object) -> date | None:  # type: ignore[override]
         """Return the month's first day. Raises ValidationError for another text, and for a month in the future."""
@@ -47,5 +47,6 @@ class InvoicesForm(Form):
 
     file_id = forms.UUIDField(widget=forms.HiddenInput)
     month = MonthField(
-        widget=forms.HiddenInput, error_messages={"required": gettext_lazy("Choose a month")}
+        widget=forms.HiddenInput({"id": "invoices-month"}),
+        error_messages={"required": gettext_lazy("Choose a month")},
     )

@@ -32,14 +32,20 @@ from books.queries import (
 from payments.gateways import METHODS
 from pricing.delivery_settings import country_name
 from pricing.money import from_minor_units
-from web.types import StrOrPromise
+from spreadsheets.typed_values import format_price
 
 _NONE = BookSum()
 
 
+def _name_gateway(name: str) -> str:
+    """Return the name of a gateway, or of the payment method that has none."""
+    method = METHODS.get(name)
+    return _(method.name) if method else name.capitalize()
+
+
 @dataclass(frozen=True)
 class TaxLine:
-    """The sales and refunds in a country at a tax rate, in one currency. Without a country, it is a total."""
+    """The sales and refunds in a country at a tax rate, in one currency. Without a country, it is the currency's total."""
 
     country: str
     rate: Decimal | None
@@ -79,10 +85,8 @@ class PaymentLine:
     fees: int | None  # None if the gateway has stated none
 
     @property
-    def label(self) -> StrOrPromise:
-        """The name of a gateway, or of the payment method that has none."""
-        method = METHODS.get(self.gateway)
-        return _(method.name) if method else self.gateway.capitalize()
+    def label(self) -> str:
+        return _name_gateway(self.gateway)
 
     @property
     def amounts(self) -> tuple[Money | None, ...]:
@@ -91,20 +95,6 @@ class PaymentLine:
         return tuple(
             None if each is None else from_minor_units(each, self.currency)
             for each in (self.received, self.refunded, self.fees, left)
-        )
-
-
-@dataclass(frozen=True)
-class DifferenceLine:
-    """An order whose money differs, with the amounts in the order, in the books and at the gateway."""
-
-    found: BookDifference
-
-    @property
-    def amounts(self) -> tuple[Money | None, ...]:
-        cents = (self.found.in_order, self.found.in_books, self.found.at_gateway)
-        return tuple(
-            None if each is None else from_minor_units(each, self.found.currency) for each in cents
         )
 
 
@@ -119,7 +109,7 @@ class BooksPage:
     tax_totals: tuple[TaxLine, ...]
     payments: tuple[PaymentLine, ...]
     payment_totals: tuple[PaymentLine, ...]
-    differences: tuple[DifferenceLine, ...]
+    differences: tuple[BookDifference, ...]
 
     @property
     def closes_on(self) -> date:
@@ -145,7 +135,7 @@ def get_books_page(month: date) -> BooksPage:
         bool(months) and month < months[0].month,
         *_list_taxes(found),
         *_list_payments(found),
-        tuple(map(DifferenceLine, differences_from_rows(differences))),
+        tuple(differences_from_rows(differences)),
     )
 
 
@@ -198,13 +188,8 @@ class InvoiceLine:
         return from_minor_units(self.invoice.amount, self.invoice.currency)
 
     @property
-    def days_left(self) -> int:
-        return -self.days_over
-
-    @property
     def method(self) -> str:
-        method = METHODS.get(self.invoice.payment_method)
-        return _(method.name) if method else self.invoice.payment_method
+        return _name_gateway(self.invoice.payment_method)
 
 
 @dataclass(frozen=True)
@@ -221,8 +206,8 @@ class OpenInvoicesPage:
 
 def get_open_invoices(today: date, *, only_overdue: bool) -> OpenInvoicesPage:
     """Return the open invoices, which are read in one round. Raises CassandraUnavailable."""
-    found = list_open_invoices()
-    lines = tuple(InvoiceLine(each, (today - each.due).days) for each in found.invoices)
+    found, has_more = list_open_invoices()
+    lines = tuple(InvoiceLine(each, (today - each.due).days) for each in found)
     overdue = tuple(line for line in lines if line.days_over > 0)
     return OpenInvoicesPage(
         overdue if only_overdue else lines,
@@ -230,7 +215,7 @@ def get_open_invoices(today: date, *, only_overdue: bool) -> OpenInvoicesPage:
         _add_up(overdue),
         len(lines),
         len(overdue),
-        found.has_more,
+        has_more,
     )
 
 
@@ -242,41 +227,54 @@ def _add_up(lines: Iterable[InvoiceLine]) -> tuple[Money, ...]:
     return tuple(from_minor_units(sums[currency], currency) for currency in sorted(sums))
 
 
-def _cells(amounts: Iterable[Money | None]) -> list[object]:
-    return ["" if each is None else each.amount for each in amounts]
-
-
 def list_tax_rows(page: BooksPage) -> Iterator[list[object]]:
-    """Yield the rows of the table of taxes for a file, its head first."""
+    """Yield the rows of the table of taxes for a file: its head, its lines, its totals."""
     yield [
-        *("country", "tax_rate", "currency", "sales_net", "sales_tax", "sales_gross"),
-        *("refunds_net", "refunds_tax", "refunds_gross", "tax"),
+        *(_("Country"), _("Rate"), _("Currency"), _("Net sales"), _("Tax on sales")),
+        *(_("Gross sales"), _("Net refunds"), _("Tax on refunds"), _("Gross refunds"), _("Tax")),
     ]
-    for line in page.taxes:
-        yield [line.country, line.rate, line.currency, *_cells(line.amounts)]
+    for line in (*page.taxes, *page.tax_totals):
+        yield [
+            line.country or _("Total"),
+            line.rate,
+            line.currency,
+            *map(format_price, line.amounts),
+        ]
 
 
 def list_payment_rows(page: BooksPage) -> Iterator[list[object]]:
-    """Yield the rows of the table of payments for a file, its head first."""
-    yield ["day", "gateway", "currency", "received", "refunded", "fees", "balance"]
-    for line in page.payments:
-        yield [line.day, line.gateway, line.currency, *_cells(line.amounts)]
+    """Yield the rows of the table of payments for a file: its head, its lines, its totals."""
+    yield [
+        *(_("Day"), _("Gateway"), _("Currency"), _("Received"), _("Refunded"), _("Fees")),
+        _("Balance"),
+    ]
+    for line in (*page.payments, *page.payment_totals):
+        yield [line.day or _("Total"), line.label, line.currency, *map(format_price, line.amounts)]
 
 
 def list_difference_rows(page: BooksPage) -> Iterator[list[object]]:
     """Yield the rows of the table of differences for a file, its head first."""
-    yield ["order", "currency", "in_order", "in_books", "at_gateway", "found_at"]
-    for line in page.differences:
-        at = line.found.found_at.isoformat(timespec="seconds")
-        yield [line.found.number, line.found.currency, *_cells(line.amounts), at]
+    yield [
+        *(_("Order"), _("Currency"), _("In the order"), _("In the books"), _("At the gateway")),
+        _("Compared"),
+    ]
+    for found in page.differences:
+        at = found.found_at.isoformat(timespec="seconds")
+        yield [found.number, found.currency, *map(format_price, found.amounts), at]
 
 
-def list_invoice_rows(page: OpenInvoicesPage) -> Iterator[list[object]]:
-    """Yield the rows of the table of open invoices for a file, its head first."""
-    yield ["order", "payment_method", "country", "due", "days_overdue", "currency", "amount"]
+def list_invoice_rows(page: OpenInvoicesPage, *, only_overdue: bool) -> Iterator[list[object]]:
+    """Yield the rows of the table of open invoices for a file: its head, its lines, its totals."""
+    yield [
+        *(_("Order"), _("Payment method"), _("Country"), _("Due"), _("Days overdue")),
+        *(_("Currency"), _("Amount")),
+    ]
     for line in page.lines:
         each = line.invoice
         yield [
-            *(each.number, each.payment_method, each.country, each.due, max(line.days_over, 0)),
-            *(each.currency, line.amount.amount),
+            *(each.number, line.method, each.country, each.due, max(line.days_over, 0)),
+            *(each.currency, format_price(line.amount)),
         ]
+    label = _("Total of the first invoices; there are more") if page.has_more else _("Total")
+    for total in page.overdue_sums if only_overdue else page.open_sums:
+        yield [label, "", "", "", "", total.currency.code, format_price(total)]

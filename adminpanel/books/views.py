@@ -1,6 +1,5 @@
 """Pages of the books: a month, its invoices as a file, and the open invoices."""
 
-from collections.abc import Iterable
 from datetime import date
 
 from cassandra.util import uuid_from_time
@@ -13,6 +12,7 @@ from accounts.access import current_member, has_permission, note_changes, staff_
 from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel.books.forms import InvoicesForm, MonthForm
 from adminpanel.books.pages import (
+    BooksPage,
     get_books_page,
     get_open_invoices,
     list_difference_rows,
@@ -21,13 +21,12 @@ from adminpanel.books.pages import (
     list_tax_rows,
 )
 from adminpanel.code_again import confirm_by_code
-from adminpanel.file_states import renew_if_old
+from adminpanel.file_states import renew_if_old, send_csv
 from adminpanel.parameters import cut_page
 from analytics.days import shop_today
 from cassandra_db import current_time
 from orders.papers.order_files import ORDER_FILES, InvoicesOfMonth
 from spreadsheets import operations
-from spreadsheets.files import csv_line
 from web.decorators import post_only
 from web.rendering import render_page
 
@@ -46,19 +45,19 @@ def books_month(request: HttpRequest) -> HttpResponse:
         return render_page(request, "adminpanel/books/books.html", context, status=422)
     page = get_books_page(form.get_month())
     if list_rows := _ROWS.get(kind := request.GET.get("format", "")):
-        return _send_csv(f"{kind}-{page.month:%Y-%m}.csv", list_rows(page))
-    return _show_month(request, page.month)
+        return send_csv(f"{kind}-{page.month:%Y-%m}.csv", list_rows(page))
+    return _show_month(request, page)
 
 
 def _show_month(
-    request: HttpRequest, month: date, invoices_form: InvoicesForm | None = None
+    request: HttpRequest, page: BooksPage, invoices_form: InvoicesForm | None = None
 ) -> HttpResponse:
     member = current_member(request)
-    shown = f"{month:%Y-%m}"
+    shown = f"{page.month:%Y-%m}"
     initial = {"file_id": uuid_from_time(current_time()), "month": shown}
     context = {
         "form": MonthForm(initial={"month": shown}),
-        "books": get_books_page(month),
+        "books": page,
         "today": shop_today(),
         "query": f"month={shown}",
         "can_open_orders": has_permission(member, "adminpanel.order"),
@@ -68,14 +67,6 @@ def _show_month(
     }
     status = 422 if invoices_form else 200
     return render_page(request, "adminpanel/books/books.html", context, status=status)
-
-
-def _send_csv(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
-    return HttpResponse(
-        b"".join(csv_line(list(map(str, row))) for row in rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
 
 
 # The invoices contain names and addresses, so this asks for a code, as the file's page does.
@@ -89,7 +80,7 @@ def book_invoices(request: HttpRequest) -> HttpResponse:
         return redirect("adminpanel:books")
     month: date = form.cleaned_data["month"]
     if not confirm_by_code(request, form):
-        return _show_month(request, month, form)
+        return _show_month(request, get_books_page(month), form)
     now = current_time()
     file_id = renew_if_old(form.cleaned_data["file_id"], now)
     task = operations.start_order_file(
@@ -110,7 +101,8 @@ def open_invoices(request: HttpRequest) -> HttpResponse:
     only_overdue = request.GET.get("only") == "overdue"
     page = get_open_invoices(shop_today(), only_overdue=only_overdue)
     if request.GET.get("format") == "csv":
-        return _send_csv(f"open-invoices-{shop_today()}.csv", list_invoice_rows(page))
+        rows = list_invoice_rows(page, only_overdue=only_overdue)
+        return send_csv(f"open-invoices-{shop_today()}.csv", rows)
     lines, number, count = cut_page(page.lines, request.GET, PAGE_LENGTH)
     context = {
         "invoices": page,

@@ -54,8 +54,12 @@ class GridColumn:
     inputmode: str = ""
 
 
-def _parse_optional_price(text: str) -> Money | None:
+def _parse_former_price(text: str) -> Money | None:
     return parse_price(text) if text.strip(" 0.,") else None
+
+
+def _parse_cost_price(text: str) -> Money | None:
+    return parse_price(text) if text.strip() else None
 
 
 def _parse_weight(text: str) -> int:
@@ -65,10 +69,10 @@ def _parse_weight(text: str) -> int:
 PRICES = (
     GridColumn("price", gettext_lazy("Price"), format_price, parse_price, "decimal"),
     GridColumn(
-        "compare_at", gettext_lazy("Former price"), format_price, _parse_optional_price, "decimal"
+        "compare_at", gettext_lazy("Former price"), format_price, _parse_former_price, "decimal"
     ),
     GridColumn(
-        "cost_price", gettext_lazy("Cost price"), format_price, _parse_optional_price, "decimal"
+        "cost_price", gettext_lazy("Cost price"), format_price, _parse_cost_price, "decimal"
     ),
 )
 OTHERS = (

@@ -74,8 +74,9 @@ class CustomerFilterForm(FilterForm):
             low, high = clean.get(first), clean.get(last)
             if low is not None and high is not None and high < low:
                 self.add_error(last, text)
-        if (first_day := clean.get("first_day")) and first_day > localdate():
-            self.add_error("first_day", _("Enter a day that is not in the future"))
+        for name in ("first_day", "last_day"):
+            if (day := clean.get(name)) and day > localdate():
+                self.add_error(name, _("Enter a day that is not in the future"))
         return clean
 
     def build_filter(self) -> CustomerFilter:

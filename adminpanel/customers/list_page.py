@@ -24,9 +24,12 @@ SEGMENT_LABELS: Mapping[str, tuple[StrOrPromise, StrOrPromise]] = {
     customers.ALL: (gettext_lazy("All"), gettext_lazy("Members with a paid order.")),
     customers.NEW: (
         gettext_lazy("New"),
-        gettext_lazy("Their only paid order was placed in the last 30 days."),
+        gettext_lazy("One order, not refunded in full, and the last one in the last 30 days."),
     ),
-    customers.RETURNING: (gettext_lazy("Returning"), gettext_lazy("Two or more paid orders.")),
+    customers.RETURNING: (
+        gettext_lazy("Returning"),
+        gettext_lazy("Two or more orders that were not refunded in full."),
+    ),
     customers.NOT_SEEN: (
         gettext_lazy("Not seen for 180 days"),
         gettext_lazy("The last paid order was placed 180 or more days ago."),

@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 from moneyed import Money
 
 from adminpanel.charts import Chart, Point, make_chart
+from adminpanel.reports.comparisons import Comparison, compare
 from analytics.days import shop_day, shop_hour
 from analytics.dimensions import DimensionSales
 from analytics.figures import Figures
 from analytics.queries import collect_sales_by, prefetch_sales_by, prefetch_visits
 from analytics.roll_up import ANY_KIND
-from cassandra_db import Row
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 
@@ -25,7 +25,7 @@ WEEK = timedelta(days=7)
 
 @dataclass(frozen=True)
 class DayLine:
-    """The sales of a day in the shop's currency, and its paid orders in all currencies."""
+    """The sales and the paid orders of a day in the shop's currency."""
 
     day: date
     gross: Money
@@ -33,34 +33,15 @@ class DayLine:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Today's sales in its first `hours` hours, which are over, and those of the same weekday a week ago."""
-
-    hours: int
-    now: Money
-    before: Money
-
-    @property
-    def percent(self) -> int | None:
-        """How many per cent more today has; below zero if it has less, None if there was nothing a week ago."""
-        if not self.before:
-            return None
-        return round(100 * float((self.now.amount - self.before.amount) / self.before.amount))
-
-    @property
-    def percent_less(self) -> int:
-        return -(self.percent or 0)
-
-    @property
-    def until(self) -> str:
-        return f"{self.hours}:00"
-
-
-@dataclass(frozen=True)
 class HomeSales:
-    """The sales of the last CHART_DAYS days, the last one today. `comparison` is None in the day's first hour."""
+    """The sales of the last CHART_DAYS days, the last one today.
+
+    `comparison` has what was sold a week ago in the hours of today that are over, until `until`. It is None in the day's
+    first hour.
+    """
 
     days: tuple[DayLine, ...]
+    until: str
     comparison: Comparison | None
     chart: Chart
 
@@ -72,17 +53,9 @@ class HomeSales:
     def yesterday(self) -> DayLine:
         return self.days[-2]
 
-    @property
-    def week_ago(self) -> date:
-        return self.today.day - WEEK
-
-    @property
-    def latest_first(self) -> Sequence[DayLine]:
-        return self.days[::-1]
-
 
 def prefetch_home_sales(now: datetime) -> Callable[[], HomeSales]:
-    """Start reading the sales by hour, at most two partitions. The returned function raises CassandraUnavailable."""
+    """Start reading the sales by hour, at most three partitions. The returned function raises CassandraUnavailable."""
     today = shop_day(now)
     reading = prefetch_sales_by("hour", today - timedelta(CHART_DAYS - 1), today)
     return lambda: make_home_sales(collect_sales_by(reading), now)
@@ -92,37 +65,27 @@ def prefetch_visitors(now: datetime) -> Callable[[], int]:
     """Start reading today's number of visitors. The returned function raises CassandraUnavailable."""
     today = shop_day(now)
     reading = prefetch_visits(today, today)
-    return lambda: _count_visitors([row for each in reading for row in each.rows()])
-
-
-def _count_visitors(rows: Sequence[Row]) -> int:
-    return sum(row.visitors for row in rows if row.kind == ANY_KIND)
+    return lambda: sum(
+        row.visitors for each in reading for row in each.rows() if row.kind == ANY_KIND
+    )
 
 
 def make_home_sales(sales: Sequence[DimensionSales], now: datetime) -> HomeSales:
     """Return what Home shows of the sales by hour of the last CHART_DAYS days."""
-    today, hours = shop_day(now), shop_hour(now)
+    today, hours, currency = shop_day(now), shop_hour(now), settings.CURRENCY
     first = today - timedelta(CHART_DAYS - 1)
-    by_day = {first + timedelta(n): list[DimensionSales]() for n in range(CHART_DAYS)}
-    for each in sales:
-        by_day[each.day].append(each)
-    days = tuple(
-        DayLine(day, _gross(found), sum(each.figures.orders for each in found))
-        for day, found in by_day.items()
-    )
+    own = [each for each in sales if each.currency == currency]
 
-    def until_now(day: date) -> Money:
-        # An order whose time is not known has a key that sorts after "23".
-        return _gross([each for each in by_day[day] if each.key < f"{hours:02}"])
+    def sum_day(day: date, until: str = "~") -> DayLine:
+        # An order whose time is not known has a key that sorts after "23", and before "~".
+        found = (each.figures for each in own if each.day == day and each.key < until)
+        figures = sum(found, Figures())
+        return DayLine(day, from_minor_units(figures.gross, currency), figures.orders)
 
-    comparison = Comparison(hours, until_now(today), until_now(today - WEEK)) if hours else None
-    return HomeSales(days, comparison, _chart(days))
-
-
-def _gross(sales: Sequence[DimensionSales]) -> Money:
-    currency = settings.CURRENCY
-    own = (each.figures for each in sales if each.currency == currency)
-    return from_minor_units(sum(own, Figures()).gross, currency)
+    days = tuple(sum_day(first + timedelta(n)) for n in range(CHART_DAYS))
+    over = f"{hours:02}"
+    compared = compare(sum_day(today, over).gross, sum_day(today - WEEK, over).gross)
+    return HomeSales(days, f"{hours}:00", compared if hours else None, _chart(days))
 
 
 def _chart(days: Sequence[DayLine]) -> Chart:
@@ -134,4 +97,5 @@ def _chart(days: Sequence[DayLine]) -> Chart:
         )
         for each in days
     ]
-    return make_chart("sales", _("Sales of the last 30 days"), points)
+    title = _("Sales of the last 30 days, %(currency)s") % {"currency": settings.CURRENCY}
+    return make_chart("sales", title, points, description=_("The folded table has the numbers"))

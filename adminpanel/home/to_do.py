@@ -1,19 +1,18 @@
 """The to-do list: what waits for a member of staff. Each number leads to the page that lists exactly these rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from typing import TypeVar
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from accounts.access import has_permission
-from accounts.models import User
 from adminpanel.board.pages import TO_PACK
-from adminpanel.board.waits import Wait, list_order_waits
+from adminpanel.board.waits import Wait
 from adminpanel.moderation.queue import list_queue
-from adminpanel.stock.low_stock import low_stock
-from cassandra_db import Row, current_time, run_side_by_side
+from adminpanel.stock.low_stock import LowStock
+from cassandra_db import Row, current_time
 from cassandra_db.process_copies import RecentValue
 from catalogue.staff_search import count_products_without_alt
 from conversations.queries import find_label, get_labels
@@ -21,73 +20,95 @@ from conversations.rules import SHOP_MAILBOX
 from conversations.states import WAITING_FOR_US
 from jobs.progress import list_progress
 from jobs.registry import list_jobs
-from mail.queries import FAILED_COUNTED_FOR, count_failed_mails
-from orders.board_queries import BoardCounts, prefetch_board_days, prefetch_oldest_order
+from mail.queries import FAILED_COUNTED_FOR, list_failed_mails, prefetch_failed_days
+from orders.board_queries import prefetch_board_days, prefetch_oldest_order
 from orders.lifecycle.entities import CappedCount
+from web.types import StrOrPromise
 
-# To count the queues takes a statement a job and more, so a process does it this seldom.
+# To count a queue takes a statement a job and more, so a process does it this seldom.
 QUEUE_SECONDS = 15.0
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Queues:
-    """How much waits in the queues of the whole shop, and the order that waits longest to be packed."""
+class Queue:
+    """Work of the whole shop that waits on a page of the staff. A process keeps its number for some seconds."""
 
-    messages: int
-    texts: CappedCount
-    failed_mails: int
-    delayed_jobs: int
-    oldest: Row | None
+    page: str
+    label: StrOrPromise
+    recent: RecentValue[CappedCount]
+    query: str = ""
+    tone: str = "warn"
 
-
-def _read_queues() -> Queues:
-    now = current_time()
-    labels, progress, failed, texts, oldest = run_side_by_side(
-        partial(get_labels, SHOP_MAILBOX),
-        partial(list_progress, list_jobs(), now),
-        partial(count_failed_mails, now),
-        list_queue,
-        _find_oldest,
-    )
-    return Queues(
-        find_label(SHOP_MAILBOX, labels, f" {WAITING_FOR_US}").count,
-        CappedCount(len(texts[0]), texts[1]),
-        failed,
-        sum(bool(each.problem) for each in progress),
-        oldest,
-    )
+    def list_waits(self, count: CappedCount) -> list[Wait]:
+        """Return what waits, if anything."""
+        url = reverse(f"adminpanel:{self.page}") + self.query
+        return [Wait(self.label, str(count), url, self.tone)] if count.number else []
 
 
-def _find_oldest() -> Row | None:
+def _keep(compute: Callable[[], T]) -> RecentValue[T]:
+    return RecentValue(compute, QUEUE_SECONDS)
+
+
+@_keep
+def _messages() -> CappedCount:
+    labels = get_labels(SHOP_MAILBOX)
+    return CappedCount(find_label(SHOP_MAILBOX, labels, f" {WAITING_FOR_US}").count)
+
+
+@_keep
+def _texts() -> CappedCount:
+    texts, has_more = list_queue()
+    return CappedCount(len(texts), has_more)
+
+
+@_keep
+def _failed_mails() -> CappedCount:
+    mails, has_more = list_failed_mails(prefetch_failed_days(current_time(), FAILED_COUNTED_FOR))
+    return CappedCount(len(mails), has_more)
+
+
+@_keep
+def _delayed_jobs() -> CappedCount:
+    progress = list_progress(list_jobs(), current_time())
+    return CappedCount(sum(bool(each.problem) for each in progress))
+
+
+def _count_alt_texts() -> CappedCount:
+    return CappedCount(count_products_without_alt())
+
+
+@_keep
+def oldest_order() -> Row | None:
+    """Return the order that waits longest to be packed. Raises CassandraUnavailable."""
     reading = prefetch_oldest_order(TO_PACK, prefetch_board_days(TO_PACK))
     return reading.one() if reading else None
 
 
-queues = RecentValue(_read_queues, QUEUE_SECONDS)
+_RECENT_FAILURES = f"?days={FAILED_COUNTED_FOR}"
+QUEUES = (
+    Queue("messages", gettext_lazy("Messages to answer"), _messages),
+    Queue("reviews", gettext_lazy("Reviews and questions"), _texts),
+    Queue("mails", gettext_lazy("Failed emails"), _failed_mails, _RECENT_FAILURES, "bad"),
+    Queue("worker", gettext_lazy("Delayed jobs"), _delayed_jobs, "?problems=on", "bad"),
+    Queue(
+        "products",
+        gettext_lazy("Products with alt text to confirm"),
+        RecentValue(_count_alt_texts, 0),  # by the index, without Cassandra
+        "?no_alt=on",
+        "calm",
+    ),
+)
 
 
-def list_waits(user: User, counts: BoardCounts | None) -> list[Wait]:
-    """Return what waits and may be opened by a user. `counts` are the board's, or None. Raises CassandraUnavailable."""
-    return [*(list_order_waits(counts) if counts else ()), *_list_other_waits(user)]
-
-
-def _list_other_waits(user: User) -> Iterator[Wait]:
-    for page, query, label, tone, count in (
-        ("messages", "", _("Messages to answer"), "warn", lambda: queues.get().messages),
-        ("reviews", "", _("Reviews and questions"), "warn", lambda: queues.get().texts),
-        (
-            *("mails", f"?days={FAILED_COUNTED_FOR}", _("Failed emails"), "bad"),
-            lambda: queues.get().failed_mails,
-        ),
-        ("worker", "?problems=on", _("Delayed jobs"), "bad", lambda: queues.get().delayed_jobs),
-        (
-            *("products", "?no_alt=on", _("Products with alt text to confirm"), "calm"),
-            count_products_without_alt,
-        ),
-    ):
-        if has_permission(user, f"adminpanel.{page}") and (number := str(count())) != "0":
-            yield Wait(label, number, reverse(f"adminpanel:{page}") + query, tone)
-    if has_permission(user, "adminpanel.stock"):
-        for each in low_stock.get():
-            label = _("Low stock in %(warehouse)s") % {"warehouse": each.warehouse}
-            yield Wait(label, str(CappedCount(each.count, each.has_more)), each.url)
+def list_low_stock_waits(found: list[LowStock]) -> list[Wait]:
+    """Return the low stock of each warehouse."""
+    return [
+        Wait(
+            _("Low stock in %(warehouse)s") % {"warehouse": each.warehouse},
+            str(CappedCount(each.count, each.has_more)),
+            each.url,
+        )
+        for each in found
+    ]

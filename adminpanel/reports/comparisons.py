@@ -14,6 +14,18 @@ from pricing.templatetags.money import format_money
 from web.types import StrOrPromise
 
 
+class Share(float):
+    """A share in per cent."""
+
+
+Figure = Money | float | None
+
+
+def share(part: int, whole: int) -> Share | None:
+    """Return how many per cent a part is of a whole; None of nothing."""
+    return Share(100 * part / whole) if whole else None
+
+
 @dataclass(frozen=True)
 class Sales:
     """Sales figures in one currency. The orders by first-time and returning customers are None if they are not counted."""
@@ -22,6 +34,11 @@ class Sales:
     currency: str
     first_orders: int | None = None
     returning_orders: int | None = None
+
+    @property
+    def orders(self) -> int | None:
+        """The number of orders. None for a sum of several keys, under each of which the same order may count."""
+        return self.figures.orders if self.figures.orders or not self.figures.units else None
 
     @property
     def gross(self) -> Money:
@@ -45,25 +62,28 @@ class Sales:
         return from_minor_units(self.figures.net_after_refunds, self.currency)
 
     @property
-    def returning(self) -> float | None:
+    def return_rate(self) -> Share | None:
+        """The per cent of the sold units that were refunded; None without units."""
+        return share(self.figures.refunded_units, self.figures.units)
+
+    @property
+    def returning(self) -> Share | None:
         """The per cent of the orders that came from returning customers; None if this is unknown for all orders."""
-        known = (self.first_orders or 0) + (self.returning_orders or 0)
-        return 100 * (self.returning_orders or 0) / known if known else None
+        returning = self.returning_orders or 0
+        return share(returning, (self.first_orders or 0) + returning)
 
 
-# The figures of the summary. Shares are in per cent.
-SUMMARY: Mapping[StrOrPromise, Callable[[Sales], Money | float | None]] = {
+# The figures of the summary.
+SUMMARY: Mapping[StrOrPromise, Callable[[Sales], Figure]] = {
     gettext_lazy("Orders"): lambda sales: sales.figures.orders,
     gettext_lazy("Units"): lambda sales: sales.figures.units,
     gettext_lazy("Units per order"): lambda sales: sales.figures.units_per_order,
     gettext_lazy("Sold"): lambda sales: sales.gross,
     gettext_lazy("Average order"): lambda sales: sales.average_order,
     gettext_lazy("Refunded"): lambda sales: sales.refunded,
-    gettext_lazy("Net"): lambda sales: sales.gross_after_refunds,
-    gettext_lazy("Net without tax"): lambda sales: sales.net_after_refunds,
-}
-SHARES: Mapping[StrOrPromise, Callable[[Sales], float | None]] = {
-    gettext_lazy("Return rate"): lambda sales: sales.figures.return_rate,
+    gettext_lazy("After refunds"): lambda sales: sales.gross_after_refunds,
+    gettext_lazy("After refunds, without tax"): lambda sales: sales.net_after_refunds,
+    gettext_lazy("Return rate"): lambda sales: sales.return_rate,
     gettext_lazy("Returning customers"): lambda sales: sales.returning,
 }
 
@@ -86,24 +106,24 @@ class SummaryLine:
     year_before: Comparison
 
 
-def list_summary(now: Sales, previous: Sales, year_before: Sales) -> Iterator[SummaryLine]:
-    """Yield the figures of a period, each compared with the two others."""
+def list_summary(now: Sales, *earlier: Sales) -> Iterator[SummaryLine]:
+    """Yield the figures of a period, each compared with the previous period and with the year before."""
     for label, read in SUMMARY.items():
         value = read(now)
-        earlier = (compare(value, read(each)) for each in (previous, year_before))
-        yield SummaryLine(label, format_figure(value), *earlier)
-    for label, read_share in SHARES.items():
-        share = read_share(now)
-        earlier = (_compare_shares(share, read_share(each)) for each in (previous, year_before))
-        yield SummaryLine(label, _format_share(share), *earlier)
+        compared = (compare(value, read(each)) for each in earlier)
+        yield SummaryLine(label, format_figure(value), *compared)
 
 
-def compare(now: Money | float | None, before: Money | float | None) -> Comparison:
-    """Return a figure of an earlier period, compared with the present one."""
-    return Comparison(format_figure(before), describe_change(percent_change(now, before)))
+def compare(now: Figure, before: Figure) -> Comparison:
+    """Return a figure of an earlier period, compared with the present one: in per cent, or shares in points."""
+    if isinstance(now, Share) and isinstance(before, Share):
+        words = _describe_change(now - before, _("points"))
+    else:
+        words = _describe_change(percent_change(now, before), "%")
+    return Comparison(format_figure(before), words)
 
 
-def percent_change(now: Money | float | None, before: Money | float | None) -> float | None:
+def percent_change(now: Figure, before: Figure) -> float | None:
     """Return by how many per cent a figure has changed; None if there was nothing to compare with."""
     if now is None or not before:
         return None
@@ -114,34 +134,23 @@ def _number(value: Money | float) -> float:
     return float(value.amount if isinstance(value, Money) else value)
 
 
-def describe_change(percent: float | None) -> str:
-    """Return a change in words: "up 12.5 %", "down 3.0 %" or "no change"; "" if there is none to describe."""
-    if percent is None:
+def _describe_change(change: float | None, unit: str) -> str:
+    """Return a change in words: "up 12.5 %", "down 3.0 points" or "no change"; "" if there is none to describe."""
+    if change is None:
         return ""
-    size = number_format(f"{abs(percent):.1f}")
+    size = number_format(f"{abs(change):.1f}")
     if size == number_format("0.0"):
         return _("no change")
-    words = _("up %(size)s %%") if percent > 0 else _("down %(size)s %%")
-    return words % {"size": size}
+    words = _("up %(size)s %(unit)s") if change > 0 else _("down %(size)s %(unit)s")
+    return words % {"size": size, "unit": unit}
 
 
-def _compare_shares(now: float | None, before: float | None) -> Comparison:
-    if now is None or before is None:
-        return Comparison(_format_share(before), "")
-    size = number_format(f"{abs(now - before):.1f}")
-    words = _("up %(size)s points") if now > before else _("down %(size)s points")
-    change = _("no change") if size == number_format("0.0") else words % {"size": size}
-    return Comparison(_format_share(before), change)
-
-
-def _format_share(share: float | None) -> str:
-    return "–" if share is None else f"{number_format(f'{share:.1f}')} %"
-
-
-def format_figure(value: Money | float | None) -> str:
+def format_figure(value: Figure) -> str:
     """Return a figure as pages show it; "–" if there is none."""
     if value is None:
         return "–"
     if isinstance(value, Money):
         return format_money(value)
+    if isinstance(value, Share):
+        return f"{number_format(f'{value:.1f}')} %"
     return str(number_format(value if isinstance(value, int) else f"{value:.2f}"))

@@ -12,7 +12,7 @@ from moneyed import CURRENCIES
 
 from adminpanel.forms import day_input
 from adminpanel.reports.periods import DEFAULT, PERIODS, Period
-from adminpanel.reports.sales import BY_KEY, BY_TIME, MAX_REPORT_DAYS, SalesSelection
+from adminpanel.reports.sales import MAX_REPORT_DAYS, ROWS, SalesSelection, default_rows
 from adminpanel.reports.visits import MAX_VISITS_DAYS, VisitsSelection
 from analytics.days import shop_today
 from analytics.figures import ALL_CATEGORIES
@@ -66,9 +66,7 @@ class SalesForm(PeriodForm):
     period = forms.ChoiceField(
         required=False, choices=[(name, label) for name, (label, _days) in PERIODS.items()]
     )
-    by = forms.ChoiceField(
-        label=gettext_lazy("Rows"), required=False, choices=[*BY_TIME.items(), *BY_KEY.items()]
-    )
+    by = forms.ChoiceField(required=False, choices=[*ROWS.items()])
     currency = forms.ChoiceField(required=False, choices=[(code, code) for code in CURRENCIES])
 
     def get_default(self) -> Period:
@@ -78,8 +76,8 @@ class SalesForm(PeriodForm):
     def parse(self) -> SalesSelection:
         """Return the selection of a valid form."""
         found = self.cleaned_data
-        currency = found["currency"] or settings.CURRENCY
-        return SalesSelection(*self.get_period(), found["by"] or "day", currency)
+        period, currency = self.get_period(), found["currency"] or settings.CURRENCY
+        return SalesSelection(*period, found["by"] or default_rows(*period), currency)
 
 
 class VisitsForm(PeriodForm):

@@ -1,6 +1,7 @@
 """The sales report (Q18): a period's sales by time or by a dimension, beside the previous period and the year before."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from urllib.parse import urlencode
@@ -10,14 +11,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from adminpanel.charts import Chart, Point, make_chart
-from adminpanel.reports.comparisons import Comparison, Sales, SummaryLine, compare, list_summary
-from adminpanel.reports.periods import PERIODS, Period, list_spans
+from adminpanel.reports.comparisons import (
+    Comparison,
+    Sales,
+    SummaryLine,
+    compare,
+    list_summary,
+    share,
+)
+from adminpanel.reports.periods import DAY, PERIODS, Period, list_spans
 from adminpanel.reports.sales_names import name_keys
 from analytics import queries
 from analytics.days import previous_period, shop_today, year_before
-from analytics.dimensions import NOT_KNOWN, OTHERS
-from analytics.figures import ALL_CATEGORIES, Figures
-from cassandra_db import PendingResult
+from analytics.dimensions import NOT_KNOWN, OTHERS, DimensionSales
+from analytics.figures import Figures
 from catalogue.queries import prefetch_categories
 from pricing.templatetags.money import format_money
 from web.types import StrOrPromise
@@ -48,9 +55,12 @@ BY_KEY: dict[str, StrOrPromise] = {
     "payment": gettext_lazy("Payment methods"),
     "customer": gettext_lazy("Customers"),
 }
+ROWS = BY_TIME | BY_KEY
 
 
-_BEST = gettext_lazy("From the 500 best-selling of each day; all others are one row.")
+_BEST = gettext_lazy(
+    "The 100 best-selling. Each day counts its 500 best-selling; all other sales are in All others."
+)
 NOTES: dict[str, StrOrPromise] = {
     "category": gettext_lazy("Sales in a category also count in the categories above it."),
     "promotion": gettext_lazy("An item with several promotions counts under each of them."),
@@ -87,6 +97,16 @@ class SalesSelection:
         """The period, the previous one, and the same days of the year before."""
         chosen = (self.first, self.last)
         return chosen, previous_period(*chosen), year_before(*chosen)
+
+    @property
+    def chosen_rows(self) -> str:
+        """The rows for links to other periods; '' for those that their period shows by default."""
+        return "" if self.by == default_rows(self.first, self.last) else self.by
+
+
+def default_rows(first: date, last: date) -> str:
+    """Return the rows of a period for which none are chosen."""
+    return "hour" if first == last else "day"
 
 
 @dataclass(frozen=True)
@@ -131,14 +151,14 @@ class SalesReport:
     @property
     def row_label(self) -> StrOrPromise:
         """The name of what the rows are."""
-        return {**BY_TIME, **BY_KEY}[self.selection.by]
+        return ROWS[self.selection.by]
 
     @property
     def row_links(self) -> list[Link]:
         """Links to the other rows of the same period."""
         return [
             Link(label, replace(self.selection, by=by).as_query, by == self.selection.by)
-            for by, label in {**BY_TIME, **BY_KEY}.items()
+            for by, label in ROWS.items()
         ]
 
     @property
@@ -152,8 +172,8 @@ class SalesReport:
 
     @property
     def period_links(self) -> list[Link]:
-        """Links to the named periods. They keep the rows and the currency."""
-        kept = {"by": self.selection.by, "currency": self.selection.currency}
+        """Links to the named periods. They keep the chosen rows and the currency."""
+        kept = {"by": self.selection.chosen_rows, "currency": self.selection.currency}
         chosen, today = self.selection.periods[0], shop_today()
         return [
             Link(label, urlencode({"period": name, **kept}), find(today) == chosen)
@@ -168,6 +188,11 @@ class SalesReport:
         return list(zip(names, days, strict=True))
 
     @property
+    def has_today(self) -> bool:
+        """Whether the last day is not over yet."""
+        return self.selection.last >= shop_today()
+
+    @property
     def note(self) -> StrOrPromise:
         """What one has to know to read the table, if anything."""
         return NOTES.get(self.selection.by, "")
@@ -175,35 +200,43 @@ class SalesReport:
 
 @dataclass(frozen=True)
 class _PeriodSales:
-    """What is read of a period: the sales and customers of each day, and the sales of each key."""
+    """What is read of a period: each day's sales by customer and currency, and the sales of each key in one currency."""
 
     period: Period
-    days: Mapping[date, Figures]
-    customers: Mapping[date, tuple[int, int]]
+    days: Mapping[date, Sequence[DimensionSales]]
     keys: Mapping[str, Figures]
     currency: str
 
     def sum_days(self, first: date, last: date) -> Sales:
         """Return the sales between two days."""
-        days = list(map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1)))
-        counted = [self.customers[day] for day in days if day in self.customers]
-        return Sales(
-            sum((self.days[day] for day in days if day in self.days), Figures()),
-            self.currency,
-            sum(first_orders for first_orders, _ in counted),
-            sum(returning for _, returning in counted),
-        )
+        days = map(date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
+        sales = (each for day in days for each in self.days.get(day, ()))
+        found = [each for each in sales if each.currency == self.currency]
+        figures = sum((each.figures for each in found), Figures())
+        if all(each.key == NOT_KNOWN for each in found):
+            return Sales(figures, self.currency)
+        orders = Counter[str]()
+        for each in found:
+            orders[each.key] += each.figures.orders
+        return Sales(figures, self.currency, orders["first"], orders["returning"])
 
-    def sum_keys(self, keys: Iterable[str]) -> Sales:
-        """Return the sales of some keys."""
-        return Sales(sum((self.keys.get(key, Figures()) for key in keys), Figures()), self.currency)
+    def get_key(self, key: str) -> Sales:
+        """Return the sales of a key."""
+        return Sales(self.keys.get(key, Figures()), self.currency)
+
+    def sum_others(self, keys: Iterable[str]) -> Sales:
+        """Return the sales of some keys, without orders: an order counts under the key of each of its lines."""
+        found = sum((self.keys.get(key, Figures()) for key in keys), Figures())
+        return Sales(replace(found, orders=0), self.currency)
 
 
 def get_sales_report(selection: SalesSelection) -> SalesReport:
     """Return the sales of a period, all read in one round. Raises CassandraUnavailable."""
     if selection.by == "category":
         prefetch_categories()
-    found, currencies = _collect(selection, [_start(selection, each) for each in selection.periods])
+    reading = [_prefetch(selection, each) for each in selection.periods]
+    found = [collect() for collect in reading]
+    currencies = {each.currency for sales in found[0].days.values() for each in sales}
     total = SalesLine(_("All sales"), [each.sum_days(*each.period) for each in found])
     spans: tuple[SalesLine, ...] = ()
     spans_by = selection.by
@@ -224,66 +257,46 @@ def get_sales_report(selection: SalesSelection) -> SalesReport:
         tuple(list_summary(*total.sales)),
         lines,
         _draw(spans, spans_by, selection.currency) if spans else None,
-        currencies,
+        tuple(sorted(currencies)),
     )
 
 
-_Reading = tuple[list[PendingResult], list[PendingResult], list[PendingResult]]
+def _prefetch(selection: SalesSelection, period: Period) -> Callable[[], _PeriodSales]:
+    has_keys = selection.by not in ("day", "week", "month")
+    daily = queries.prefetch_sales_by("customer", *period)
+    keyed = queries.prefetch_sales_by(selection.by, *period) if has_keys else []
 
+    def collect() -> _PeriodSales:
+        days = defaultdict[date, list[DimensionSales]](list)
+        for each in queries.collect_sales_by(daily):
+            days[each.day].append(each)
+        keys = queries.sum_by_key(keyed, selection.currency)
+        return _PeriodSales(period, days, keys, selection.currency)
 
-def _start(selection: SalesSelection, period: Period) -> _Reading:
-    has_keys = selection.by not in ("day", "week", "month", "category")
-    return (
-        queries.prefetch_daily_sales(*period),
-        queries.prefetch_daily_customers(*period),
-        queries.prefetch_sales_by(selection.by, *period) if has_keys else [],
-    )
-
-
-def _collect(
-    selection: SalesSelection, reading: Sequence[_Reading]
-) -> tuple[list[_PeriodSales], tuple[str, ...]]:
-    """Return the sales of each period, and the currencies of the first period."""
-    found, currencies = [], None
-    for period, (daily, customers, keyed) in zip(selection.periods, reading, strict=True):
-        sales = queries.collect_daily_sales(daily)
-        currencies = currencies or {each.currency for each in sales}
-        own = [each for each in sales if each.currency == selection.currency]
-        keys = queries.sum_by_key(queries.collect_sales_by(keyed), selection.currency)
-        if selection.by == "category":
-            sums = queries.sum_by_category(own)
-            keys = {str(key): sums[key] for key in sums if key != ALL_CATEGORIES}
-        found.append(
-            _PeriodSales(
-                period,
-                {each.day: each.figures for each in own if each.category_id == ALL_CATEGORIES},
-                {
-                    row.day.date(): (row.first_orders or 0, row.returning_orders or 0)
-                    for pending in customers
-                    for row in pending.rows()
-                },
-                keys,
-                selection.currency,
-            )
-        )
-    return found, tuple(sorted(currencies or ()))
+    return collect
 
 
 def _list_spans(found: Sequence[_PeriodSales], by: str) -> Iterator[SalesLine]:
-    """Yield the days, weeks or months, each beside the span as many days into the previous period, and a year earlier."""
+    """Yield the days, weeks or months, each beside the span as many days into the previous period, and a year earlier.
+
+    A year earlier, each span begins where the one before it ended: so each day counts once, also around 29 February.
+    """
     now, previous, earlier = found
     shift = previous.period[0] - now.period[0]
+    start = earlier.period[0]
     for first, last in list_spans(*now.period, by):
+        _, end = year_before(first, last)
         yield SalesLine(
             _name_span(first, last),
             [
                 now.sum_days(first, last),
                 previous.sum_days(first + shift, last + shift),
-                earlier.sum_days(*year_before(first, last)),
+                earlier.sum_days(start, end),
             ],
             label=date_format(first, "M Y" if by == "month" else "j M"),
             day=first,
         )
+        start = end + DAY
 
 
 def _name_span(first: date, last: date) -> str:
@@ -295,37 +308,34 @@ def _name_span(first: date, last: date) -> str:
 
 def _list_hours(found: Sequence[_PeriodSales]) -> Iterator[SalesLine]:
     for hour in range(24):
-        sales = [each.sum_keys([f"{hour:02}"]) for each in found]
+        sales = [each.get_key(f"{hour:02}") for each in found]
         yield SalesLine(f"{hour:02}:00 – {hour:02}:59", sales, label=f"{hour}:00")
 
 
 def _list_best(found: Sequence[_PeriodSales], by: str, total: SalesLine) -> Iterator[SalesLine]:
-    """Yield the MAX_ROWS keys that sold most, and a line for all others."""
+    """Yield the MAX_ROWS keys that sold most, and a line for all others; or all categories by name."""
 
     def rank(key: str) -> tuple[list[int], str]:
         return [-each.keys.get(key, Figures()).gross for each in found], key
 
     keys = sorted({key for each in found for key in each.keys} - {OTHERS}, key=rank)
-    lines = list(_list_keys(found, by, keys[:MAX_ROWS], total))
     if by == "category":
-        # Below the category above it, in which its sales count, too. So a sum of the others would say nothing.
-        yield from sorted(lines, key=lambda line: line.name)
+        yield from sorted(_list_keys(found, by, keys, total), key=lambda line: line.name)
         return
-    yield from lines
+    yield from _list_keys(found, by, keys[:MAX_ROWS], total)
     others = [*keys[MAX_ROWS:], OTHERS]
-    line = SalesLine(_("All others"), [each.sum_keys(others) for each in found])
-    if line.has_orders:
-        yield line
+    if any(key in each.keys for each in found for key in others):
+        yield SalesLine(_("All others"), [each.sum_others(others) for each in found])
 
 
 def _list_keys(
     found: Sequence[_PeriodSales], by: str, keys: Sequence[str], total: SalesLine
 ) -> Iterator[SalesLine]:
-    names, sold = name_keys(by, keys), total.now.figures.gross
+    names = name_keys(by, keys)
     for key in keys:
-        sales = [each.sum_keys([key]) for each in found]
-        share = 100 * sales[0].figures.gross / sold if sold else None
-        yield SalesLine(names[key], sales, share)
+        sales = [each.get_key(key) for each in found]
+        part = share(sales[0].figures.gross, total.now.figures.gross)
+        yield SalesLine(names[key], sales, part)
 
 
 def _draw(lines: Sequence[SalesLine], by: str, currency: str) -> Chart:

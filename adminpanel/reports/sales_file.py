@@ -11,11 +11,12 @@ from adminpanel.reports.sales import SalesLine, SalesReport
 def list_sales_cells(report: SalesReport) -> Iterator[list[object]]:
     """Yield the head, the rows and the total of a report's table. Amounts are numbers in the report's currency."""
     yield [
-        *(_("Rows"), _("Currency"), _("Orders"), _("Units"), _("Units per order"), _("Sold")),
-        *(_("Average order"), _("Refunded units"), _("Return rate, %"), _("Refunded"), _("Net")),
-        *(_("Net without tax"), _("First orders"), _("Orders by returning customers")),
-        *(_("Sold in the previous period"), _("Change, %")),
-        *(_("Sold in the year before"), _("Change, %")),
+        *(report.row_label, _("Currency"), _("Orders"), _("Units"), _("Units per order")),
+        *(_("Sold"), _("Average order"), _("Refunded units"), _("Return rate, %"), _("Refunded")),
+        *(_("After refunds"), _("After refunds, without tax")),
+        *(_("First orders"), _("Orders by returning customers")),
+        *(_("Sold in the previous period"), _("Change from the previous period, %")),
+        *(_("Sold in the year before"), _("Change from the year before, %")),
     ]
     for line in (*report.lines, report.total):
         yield _cells(line)
@@ -24,13 +25,12 @@ def list_sales_cells(report: SalesReport) -> Iterator[list[object]]:
 def _cells(line: SalesLine) -> list[object]:
     now, figures = line.now, line.now.figures
     return [
-        *(line.day or line.name, now.currency, figures.orders, figures.units),
+        *(line.day or line.name, now.currency, now.orders, figures.units),
         *(_number(figures.units_per_order), now.gross.amount),
-        now.average_order.amount if now.average_order else "",
-        *(figures.refunded_units, _number(figures.return_rate), now.refunded.amount),
+        now.average_order.amount if now.average_order else None,
+        *(figures.refunded_units, _number(now.return_rate), now.refunded.amount),
         *(now.gross_after_refunds.amount, now.net_after_refunds.amount),
-        "" if now.first_orders is None else now.first_orders,
-        "" if now.returning_orders is None else now.returning_orders,
+        *(now.first_orders, now.returning_orders),
         *(
             cell
             for each in line.sales[1:]
@@ -39,5 +39,5 @@ def _cells(line: SalesLine) -> list[object]:
     ]
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:.2f}"

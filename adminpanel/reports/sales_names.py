@@ -1,6 +1,6 @@
 """The names of the keys by which sales are added up: of categories, products, countries and so on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -16,19 +16,7 @@ from promotions.queries import AUTOMATIC, CODE, list_promotions_by_trigger
 def name_keys(by: str, keys: Sequence[str]) -> dict[str, str]:
     """Return the names of a dimension's keys. Raises CassandraUnavailable."""
     known = [key for key in keys if key != NOT_KNOWN]
-    names = {"product": _name_products, "variant": _name_products, "promotion": _name_promotions}
-    if by in names:
-        found = names[by](known)
-    elif by == "category":
-        found = _name_categories(known)
-    elif by == "country":
-        found = {key: country_name(key) for key in known}
-    elif by == "payment":
-        found = {key: _(METHODS[key].name) if key in METHODS else key for key in known}
-    elif by == "customer":
-        found = {"first": _("First order"), "returning": _("Returning customers")}
-    else:
-        found = {}
+    found = _NAMES[by](known) if by in _NAMES else {}
     return {key: found.get(key) or _("Not known") for key in keys}
 
 
@@ -55,14 +43,24 @@ def _name_products(keys: Sequence[str]) -> dict[str, str]:
 
 
 def _name_promotions(keys: Sequence[str]) -> dict[str, str]:
-    listed = list_promotions_by_trigger([AUTOMATIC, CODE])
-    names = {
-        row.key: row.title + (f" ({row.code})" if row.code else "")
-        for rows in listed.values()
-        for row in rows
-    }
-    names |= {NO_PROMOTION: _("No promotion"), STAFF_DISCOUNT: _("Discount by staff")}
+    listed = list_promotions_by_trigger([AUTOMATIC, CODE]).values()
+    promotions = [row for rows in listed for row in rows]
     # An order of an earlier version knows only the promotion's name.
+    older = _("%(name)s (older orders)")
+    names = {row.title: older % {"name": row.title} for row in promotions}
+    names |= {row.key: row.title + (f" ({row.code})" if row.code else "") for row in promotions}
+    names |= {NO_PROMOTION: _("No promotion"), STAFF_DISCOUNT: _("Discount by staff")}
     return {
         key: names.get(key) or (_("Deleted promotion") if parse_id(key) else key) for key in keys
     }
+
+
+_NAMES: dict[str, Callable[[Sequence[str]], dict[str, str]]] = {
+    "category": _name_categories,
+    "product": _name_products,
+    "variant": _name_products,
+    "country": lambda keys: {key: country_name(key) for key in keys},
+    "promotion": _name_promotions,
+    "payment": lambda keys: {key: _(METHODS[key].name) if key in METHODS else key for key in keys},
+    "customer": lambda _keys: {"first": _("First order"), "returning": _("Returning customers")},
+}

@@ -9,7 +9,8 @@ from itertools import pairwise
 from django.utils.translation import gettext as _
 
 from adminpanel.charts import Chart
-from adminpanel.reports.visits import SearchLine, draw_days, list_searches, share
+from adminpanel.reports.comparisons import share
+from adminpanel.reports.visits import SearchLine, draw_days, list_searches
 from analytics import queries
 from analytics.clicks import FURTHER_DOWN, PLACES
 from analytics.kinds import CLICK

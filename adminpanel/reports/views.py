@@ -1,6 +1,5 @@
 """Pages of the reports: sales, visits, searches, the last half hour, and the climate in the warehouses."""
 
-from collections.abc import Iterable
 from datetime import date, timedelta
 
 from django.conf import settings
@@ -10,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, has_permission, staff_required
 from accounts.roles import ADMIN, CATALOGUE_STAFF
+from adminpanel.file_states import send_csv
 from adminpanel.reports.climate import KEPT_DAYS, LABELS, UNITS, ClimateDay, get_climate_day
 from adminpanel.reports.forms import PeriodForm, SalesForm, VisitsForm
 from adminpanel.reports.live import get_live_view
@@ -20,7 +20,6 @@ from adminpanel.reports.visits import VisitsReport, get_visits_report
 from analytics.days import shop_today
 from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
-from spreadsheets.files import csv_line
 from web.rendering import render_page
 
 
@@ -34,9 +33,11 @@ def sales_report(request: HttpRequest) -> HttpResponse:
     selection = form.parse()
     report = get_sales_report(selection)
     if request.GET.get("format") == "csv":
-        name = f"sales-by-{selection.by}-{selection.first}-{selection.last}.csv"
-        return _send_csv(name, list_sales_cells(report))
-    context = {"sales": report, "form": SalesForm(initial=vars(selection))}
+        days = f"{selection.first}-{selection.last}"
+        name = f"sales-by-{selection.by}-{selection.currency}-{days}.csv"
+        return send_csv(name, list_sales_cells(report))
+    shown = vars(selection) | {"by": selection.chosen_rows}
+    context = {"sales": report, "form": SalesForm(initial=shown)}
     return render_page(request, "adminpanel/reports/sales.html", context)
 
 
@@ -75,15 +76,7 @@ def _send_visits(report: VisitsReport) -> HttpResponse:
         ]
         for line in report.lines
     ]
-    return _send_csv(f"visits-{report.first}-{report.last}.csv", [head, *rows])
-
-
-def _send_csv(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
-    return HttpResponse(
-        b"".join(csv_line(list(map(str, row))) for row in rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return send_csv(f"visits-{report.first}-{report.last}.csv", [head, *rows])
 
 
 @staff_required(("analyst", *CATALOGUE_STAFF, ADMIN))
@@ -109,13 +102,13 @@ def _send_searches(report: SearchesReport, *, by_words: bool) -> HttpResponse:
     head = [_("Searches"), _("Found nothing")]
     if by_words:
         words = [[line.words, line.searches, line.empty] for line in report.words]
-        return _send_csv(f"searched-words-{report.last}.csv", [[_("Words"), *head], *words])
+        return send_csv(f"searched-words-{report.last}.csv", [[_("Words"), *head], *words])
     head = [_("Day"), *head, _("Visitors who searched"), _("Clicks"), _("Visitors who clicked")]
     days = [
         [each.day, each.searches, each.empty, each.searchers, each.clicks, each.clickers]
         for each in report.days
     ]
-    return _send_csv(f"searches-{report.last}.csv", [head, *days])
+    return send_csv(f"searches-{report.last}.csv", [head, *days])
 
 
 @staff_required(("analyst", ADMIN))
@@ -161,4 +154,4 @@ def _send_climate(climate: ClimateDay) -> HttpResponse:
         for each in climate.sensors
         for at, kind, seen in each.quarters
     ]
-    return _send_csv(f"climate-{climate.day}.csv", [head, *rows])
+    return send_csv(f"climate-{climate.day}.csv", [head, *rows])

@@ -13,23 +13,18 @@ from django.utils.translation import gettext as _
 from moneyed import Money
 
 from adminpanel.charts import Chart, Point, make_chart
+from adminpanel.reports.comparisons import Sales, share
 from analytics import queries
 from analytics.figures import ALL_CATEGORIES, Figures
 from analytics.kinds import PAGE_KINDS
 from analytics.roll_up import ANY_KIND
 from cassandra_db import PendingResult
 from catalogue.queries import get_products, leave_out
-from pricing.money import from_minor_units
 
 # The daily figures of products and of searches are kept for this long.
 MAX_VISITS_DAYS = 90
 SHOWN_PRODUCTS = 20
 SHOWN_SEARCHES = 20
-
-
-def share(part: int, whole: int) -> float | None:
-    """Return how many per cent a part is of a whole; None of nothing."""
-    return 100 * part / whole if whole else None
 
 
 @dataclass
@@ -49,8 +44,7 @@ class VisitLine:
     @property
     def returning(self) -> float | None:
         """The per cent of paid orders that came from returning customers. None if this is unknown for all orders."""
-        known = self.first_orders + self.returning_orders
-        return share(self.returning_orders, known)
+        return share(self.returning_orders, self.first_orders + self.returning_orders)
 
     @property
     def conversion(self) -> float | None:
@@ -62,9 +56,7 @@ class VisitLine:
     @property
     def average_order(self) -> Money | None:
         """The average sum of a paid order, with tax and without delivery. None if there are no paid orders."""
-        if not self.sales.orders:
-            return None
-        return from_minor_units(round(self.sales.gross / self.sales.orders), self.currency)
+        return Sales(self.sales, self.currency).average_order
 
     def add(self, other: Self) -> None:
         self.visitors += other.visitors
@@ -145,8 +137,8 @@ def get_visits_report(selection: VisitsSelection, currency: str) -> VisitsReport
     searches = queries.prefetch_top_searches(days)
     looked_at = queries.prefetch_product_views(product_id, first, last) if product_id else None
     lines = {day: VisitLine(day, currency=currency) for day in days}
-    for sold in queries.list_daily_sales(first, last):
-        if sold.currency == currency and sold.category_id == ALL_CATEGORIES:
+    for sold in queries.list_sales_by("customer", first, last):
+        if sold.currency == currency:
             lines[sold.day].sales += sold.figures
     _add_visits(lines, visits)
     for row in (row for pending in customers for row in pending.rows()):

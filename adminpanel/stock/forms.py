@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from adminpanel.forms import choice_errors, day_input, short_input, text_input
+from analytics.days import shop_today
 from catalogue.queries import MAX_SKU_LENGTH
 from catalogue.rules import normalize_sku
 from inventory.entities import ALL, LOW, OUT
@@ -160,23 +161,19 @@ class StockTransferForm(Form):
 
 
 class StockValueForm(FilterForm):
-    """The form that chooses the day of a count of the stock value. The count of that day, or the latest before it, is shown."""
+    """The form that chooses a day. The stock value at its end, or at that of the latest counted day before it, is shown."""
 
-    day = forms.DateField(label=gettext_lazy("Counted by"), required=False, widget=day_input())
-
-    def __init__(self, *args: Any, today: date, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.today = today
+    day = forms.DateField(label=gettext_lazy("End of day"), required=False, widget=day_input())
 
     def clean_day(self) -> date:
         """Return the day, or today if none is chosen. Refuse a day in the future."""
-        day: date = self.cleaned_data["day"] or self.today
-        if day > self.today:
+        day: date = self.cleaned_data["day"] or shop_today()
+        if day > shop_today():
             raise forms.ValidationError(_("Enter a day that is not in the future"))
         return day
 
     def parse_day(self) -> date:
         """Return the chosen day; today if it is refused."""
         self.is_valid()
-        day: date = self.cleaned_data.get("day", self.today)
+        day: date = self.cleaned_data.get("day", shop_today())
         return day

@@ -97,16 +97,18 @@ def count_user_stats(user_id: UUID) -> None:
                 **key,
             ),
         ]
-    # Of two concurrent counts, one may have listed the person at an order after `listed_at`.
+    # Of two concurrent counts, one may have listed the person at an order after `listed_at`, or at any if both are the first.
     former = [
         each
         for each in (listed_at, *paid.paid_at)
         if each
-        and listed_at
-        and listed_at <= each
+        and (not listed_at or listed_at <= each)
         and (not customer or each != customer.last_order_at)
     ]
-    write_batch([*batch, *_unlist(user_id, former, read_at)])
+    gone = _unlist(user_id, former, read_at)
+    for start in range(_DELETED_AT_ONCE, len(gone), _DELETED_AT_ONCE):
+        write_batch(gone[start : start + _DELETED_AT_ONCE])
+    write_batch([*batch, *gone[:_DELETED_AT_ONCE]])
 
 
 def _unlist(user_id: UUID, times: Iterable[datetime], at: int) -> list[BoundStatement]:

@@ -232,13 +232,17 @@ def outcome_from_session(session: Mapping[str, Any]) -> PaymentOutcome:
         case _:
             state = "left_unpaid" if session["status"] == "expired" else "pending"
     sums = [from_minor_units(units, currency) for units in (amount, captured, refunded)]
+    # Known once the money is captured, in the currency of the shop's account.
+    settled = charge.get("balance_transaction") if isinstance(charge, Mapping) else None
+    if isinstance(settled, Mapping) and settled["currency"].upper() == currency:
+        sums.append(from_minor_units(settled["fee"], currency))
     return PaymentOutcome(state, number, *sums)  # type: ignore[arg-type]
 
 
 def _get_session(reference: str) -> Mapping[str, Any]:
     with _translate_errors():
         found = _client().v1.checkout.sessions.retrieve(
-            reference, {"expand": ["payment_intent.latest_charge"]}
+            reference, {"expand": ["payment_intent.latest_charge.balance_transaction"]}
         )
     session: Mapping[str, Any] = found.to_dict()
     return session

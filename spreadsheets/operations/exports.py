@@ -88,7 +88,8 @@ def start_order_file(
         content, total = json.dumps(chosen.to_dict()).encode(), 0
     else:
         content, total = b"".join(each.bytes for each in chosen), len(chosen)
-    return _start_writing(task_id, kind.name, kind.format, content, total, started_by, now)
+    suffix = f"-{chosen.month:%Y-%m}" if isinstance(chosen, InvoicesOfMonth) else ""
+    return _start_writing(task_id, kind.name, kind.format, content, total, started_by, now, suffix)
 
 
 def _start_writing(
@@ -99,8 +100,12 @@ def _start_writing(
     total: int,
     started_by: UUID,
     now: datetime,
+    suffix: str = "",
 ) -> SpreadsheetTask:
-    """Start an export of `content`: ids, a filter (its `total` is not known yet), or None for all products."""
+    """Start an export of `content`: ids, a filter (its `total` is not known yet), or None for all products.
+
+    `suffix` goes to the end of the file's name.
+    """
     if existing := queries.get_task(task_id):
         return existing
     stored_as = ""
@@ -110,7 +115,7 @@ def _start_writing(
         task_id,
         layout,
         entities.WRITING,
-        f"{layout}.{file_format}",
+        f"{layout}{suffix}.{file_format}",
         stored_as,
         started_by,
         now,
@@ -160,7 +165,7 @@ def _count_found(task: SpreadsheetTask) -> int:
     ids = file_of(each.bytes for each in found)
     total = ids.size // _ID_BYTES
     if not total:
-        end_task(task, entities.REFUSED, _("Nothing matches the filter any more."))
+        end_task(task, entities.REFUSED, _("Nothing was found."))
         return 1
     stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", ids)
     outcome = NOTE_COUNTED.apply(

@@ -77,6 +77,10 @@
   });
   /* A click beside the dialog closes it; a page that comes back does not show it. */
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-  dialog.addEventListener("close", () => { entered = null; });
+  /* Until the next frame a hidden field keeps the focus, and would take the key "/" that opens it again. */
+  dialog.addEventListener("close", () => {
+    entered = null;
+    box.blur();
+  });
   addEventListener("pagehide", () => dialog.close());
 })();

@@ -396,7 +396,7 @@ TRIED_ELSEWHERE = {
 # Forms that overwrite nothing that their page has shown, and why.
 NOTHING_TO_OVERWRITE = {
     "it only adds something": "conversation_note note mail_again customer_note question_answer product_copy product_upload category_upload brand_upload stock_transfer_new",
-    "it makes something new": "conversation_new message_label_new saved_reply_new front_block_new text_page_new product_new category_new delivery_method_new warehouse_new terms_new promotion_make promotion_duplicate search_rule_new import_new export_new paper_new",
+    "it makes something new": "conversation_new message_label_new saved_reply_new front_block_new text_page_new product_new category_new delivery_method_new warehouse_new terms_new promotion_make promotion_duplicate search_rule_new import_new export_new paper_new book_invoices",
     "it adds or takes off the tags that it names": "tags conversation_labels",
     "it skips what has changed since its page was read": "messages_change",
     "it names the address": "sender_block sender_unblock redirects redirect_remove",

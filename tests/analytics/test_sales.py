@@ -1,6 +1,5 @@
 """What was sold by day and category: facts that can be recorded twice, sums that equal them, days of the shop's own zone (Q18, I7)."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import count
@@ -12,7 +11,8 @@ from django.utils import timezone
 
 from analytics import operations, queries
 from analytics.days import order_shard, shop_day
-from analytics.figures import ALL_CATEGORIES, DailySales, Fact, Figures, SoldLine, roll_up_facts
+from analytics.dimensions import NOT_KNOWN, roll_up_dimension
+from analytics.figures import Fact, Figures, SoldLine
 from analytics.jobs import roll_up_sales
 from analytics.operations import (
     LATEST_FACT,
@@ -47,8 +47,10 @@ def make_sale(
     return Sale(order_id or uuid4(), placed_at, version, "EUR", lines or (line(),))
 
 
-def figures(sales: Iterable[DailySales], category_id: UUID = ALL_CATEGORIES) -> Figures:
-    return queries.sum_by_category(sales).get(category_id, Figures())
+def figures(first: date, last: date | None = None) -> Figures:
+    """What the whole shop sold."""
+    reading = queries.prefetch_sales_by("customer", first, last or first)
+    return queries.sum_by_key(reading, "EUR").get(NOT_KNOWN, Figures())
 
 
 def make_categories() -> tuple[CategoryNode, CategoryNode]:
@@ -66,11 +68,12 @@ def test_a_line_counts_once_in_its_category_in_each_above_it_and_in_the_whole_sh
     )
     assert record_sale(sale)
     roll_up_day(sale.day)
-    found = queries.list_daily_sales(sale.day, sale.day)
-    assert figures(found, below.category_id) == Figures(1, 2, 2380, 2000)
-    assert figures(found, above.category_id) == Figures(1, 3, 2880, 2420)
-    assert figures(found) == Figures(1, 3, 2880, 2420)
-    assert len(found) == 3
+    reading = queries.prefetch_sales_by("category", sale.day, sale.day)
+    assert queries.sum_by_key(reading, "EUR") == {
+        str(below.category_id): Figures(1, 2, 2380, 2000),
+        str(above.category_id): Figures(1, 3, 2880, 2420),
+    }
+    assert figures(sale.day) == Figures(1, 3, 2880, 2420)
 
 
 def test_i7_the_same_sale_reported_twice_is_one_and_a_refund_rewrites_it() -> None:
@@ -85,7 +88,7 @@ def test_i7_the_same_sale_reported_twice_is_one_and_a_refund_rewrites_it() -> No
     write_batch([operations.fact_row(Fact(sale.order_id, first, (), "EUR"), sale)])
     assert [fact.line for fact in queries.list_order_facts(sale.day, sale.order_id)] == [back]
     roll_up_day(sale.day)
-    found = figures(queries.list_daily_sales(sale.day, sale.day))
+    found = figures(sale.day)
     assert found == Figures(1, 2, 2380, 2000, 1, 1190, 1000)
     assert (found.gross_after_refunds, found.net_after_refunds) == (1190, 1000)
 
@@ -115,7 +118,7 @@ def test_the_job_adds_up_the_days_that_changed_and_forgets_them_only_later(
         queries, "list_changed_days", lambda: [each for each in noted() if each[0] == sale.day]
     )
     assert roll_up_changed_days(now) == 1
-    assert figures(queries.list_daily_sales(sale.day, sale.day)).units == 2
+    assert figures(sale.day).units == 2
     # A process that was delayed between noting the day and writing its facts still finds the day noted.
     assert sale.day in dict(queries.list_changed_days())
     assert roll_up_changed_days(now) == 0, "nothing has changed since"
@@ -140,7 +143,8 @@ def test_facts_that_are_removed_leave_the_sums() -> None:
     roll_up_day(sale.day)
     remove_facts(sale.day, sale.order_id, sale.written_at)
     roll_up_day(sale.day)
-    assert queries.list_daily_sales(sale.day, sale.day) == []
+    assert figures(sale.day) == Figures()
+    assert queries.list_sales_by("category", sale.day, sale.day) == []
     assert above.category_id
 
 
@@ -150,11 +154,9 @@ def test_sums_of_several_months_come_in_one() -> None:
     for sale in sales:
         record_sale(sale)
         roll_up_day(sale.day)
-    found = queries.list_daily_sales(sales[0].day, sales[2].day)
-    assert [each.day for each in found if each.category_id == ALL_CATEGORIES] == [
-        sale.day for sale in sales
-    ]
-    assert figures(queries.list_daily_sales(sales[1].day, sales[1].day)).orders == 1
+    found = queries.list_sales_by("customer", sales[0].day, sales[2].day)
+    assert [each.day for each in found] == [sale.day for sale in sales]
+    assert figures(sales[1].day).orders == 1
 
 
 # ---- The shop's days: Europe/Dublin
@@ -198,8 +200,8 @@ def test_both_sides_of_a_summers_midnight_at_the_months_end_stand_in_their_month
         record_sale(sale)
         roll_up_day(sale.day)
     assert (before.day, after.day) == (date(1988, 6, 30), date(1988, 7, 1))
-    assert figures(queries.list_daily_sales(before.day, before.day)).orders == 1
-    assert figures(queries.list_daily_sales(date(1988, 6, 1), date(1988, 7, 31))).orders == 2
+    assert figures(before.day).orders == 1
+    assert figures(date(1988, 6, 1), date(1988, 7, 31)).orders == 2
 
 
 def test_pure_sums_count_an_order_once_and_currencies_apart() -> None:
@@ -210,12 +212,13 @@ def test_pure_sums_count_an_order_once_and_currencies_apart() -> None:
         Fact(uuid4(), line(1), (), "SEK"),
     ]
     found = {
-        (each.category_id, each.currency): each.figures
-        for each in roll_up_facts(date(2026, 1, 1), facts)
+        (each.key, each.currency): each.figures
+        for dimension in ("customer", "category")
+        for each in roll_up_dimension(date(2026, 1, 1), facts, dimension)
     }
     assert found == {
-        (ALL_CATEGORIES, "EUR"): Figures(1, 4, 4760, 4000),
-        (category, "EUR"): Figures(1, 4, 4760, 4000),
-        (ALL_CATEGORIES, "SEK"): Figures(1, 2, 2380, 2000),
+        (NOT_KNOWN, "EUR"): Figures(1, 4, 4760, 4000),
+        (str(category), "EUR"): Figures(1, 4, 4760, 4000),
+        (NOT_KNOWN, "SEK"): Figures(1, 2, 2380, 2000),
     }
     assert 0 <= order_shard(order_id) < 16

@@ -1,6 +1,7 @@
 """Visits: counted where they are sent, written behind the pages' backs, added up by hour and day (Q19)."""
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import count
 from math import inf
 from pathlib import Path
 from random import Random
@@ -33,7 +34,7 @@ from tests.factories import make_product, make_user, sign_in_staff
 from web.text_cache import WHOLE_PAGES
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
-_random = Random()
+_days = count()
 
 
 class KeptEvents:
@@ -56,7 +57,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> KeptEvents:
 @pytest.fixture
 def hour() -> datetime:
     """An hour of a day of its own, which no other test has; old ones are written with the table's TTL all the same."""
-    return datetime(2003, 1, 1, 10, tzinfo=UTC) + timedelta(days=_random.randrange(3000))
+    return datetime(2003, 1, 1, 10, tzinfo=UTC) + timedelta(days=next(_days))
 
 
 def look(product_id: UUID, at: datetime, visitor: int = 1) -> WaitingEvent:
@@ -119,7 +120,7 @@ def test_s97_words_and_referrers_keep_nobodys_name() -> None:
 
 
 def test_s97_a_pseudonym_is_the_days_alone_and_all_processes_agree_on_its_salt() -> None:
-    day = date(1970, 1, 1) + timedelta(days=_random.randrange(9000))
+    day = date(1970, 1, 1) + timedelta(days=next(_days))
     salt = get_or_create_salt(day)
     assert get_or_create_salt(day) == salt
     event = look(uuid4(), datetime.now(UTC))

@@ -132,11 +132,8 @@ def make_products(page: Page, shop: str) -> None:
             page.locator("#option-0-name").fill("Size")
             page.locator("#option-0-values").fill(sizes)
         for column, text in {"price": price, "weight_grams": "900", "stock-berlin": "12"}.items():
-            if sizes:
-                page.locator(f"[data-all] [data-column={column}] input").fill(text)
-                page.keyboard.press("Tab")
-            else:
-                fill(page, **{f"variant-0-{column}": text})
+            for cell in page.locator(f"main [name^=variant-][name$=-{column}]").all():
+                cell.fill(text)
         page.evaluate("scrollTo(0, 0)")
         take_picture(page, "5-product")
         submit(page, "Save draft")
@@ -149,6 +146,8 @@ def make_products(page: Page, shop: str) -> None:
 def buy(page: Page, shop: str) -> None:
     """Order one, to be paid by transfer."""
     page.goto(f"{shop}/c/vases/")
+    # A list may be some seconds old.
+    wait_until(lambda: page.reload() and page.locator("main .card").count() == 3, seconds=60)
     page.locator("main .card a").first.click()
     take_picture(page, "8-shop")
     submit(page, "Add to cart")

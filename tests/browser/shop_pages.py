@@ -670,7 +670,9 @@ URLS_WITHOUT_PAGE = {
     "share_image": "a picture",
     "shop_share_image": "a picture",
     "adminpanel:second_factor_picture": "a drawing",
-    **dict.fromkeys(("adminpanel:board_columns", "adminpanel:density"), _SUBMIT),
+    **dict.fromkeys(
+        ("adminpanel:board_columns", "adminpanel:book_invoices", "adminpanel:density"), _SUBMIT
+    ),
     **dict.fromkeys(("reviews:withdraw", "reviews:vote", "reviews:report"), _SUBMIT),
     "reviews:withdraw_as_guest": _SUBMIT,
     **dict.fromkeys(("questions:withdraw", "questions:report"), _SUBMIT),

@@ -17,6 +17,7 @@ from pypdf import PdfReader
 
 from tests.browser.conftest import OpenPage, ServedShop
 from tests.environment import ROOT
+from tests.waiting import wait_until
 
 # The clicks of each task, and how many they may be.
 STATED = {
@@ -201,9 +202,13 @@ def test_x509_ten_tasks_take_few_clicks(
         hand.press("Create promotion")
         expect(page.locator("main")).to_contain_text(f"QUILL{mark}")
     with task("See yesterday’s sales"):
-        # The worker adds up an earlier day's sales within the minute.
-        while "€24.00" not in page.locator("#sales-yesterday").inner_text():
+
+        def shows_sales() -> bool:
             page.reload()
+            return "€24.00" in page.locator("#sales-yesterday").inner_text()
+
+        # The worker adds up an earlier day's sales within the minute.
+        wait_until(shows_sales, "yesterday's sales are not shown", seconds=60)
     assert clicks == {name: stated for name, (stated, _most) in STATED.items()}
     assert [name for name, (stated, most) in STATED.items() if stated > most] == []
     assert json.loads(shop.run_script(READ.replace("MADE", repr(made))).splitlines()[-1]) == {

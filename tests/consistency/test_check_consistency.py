@@ -13,7 +13,8 @@ import pytest
 from django.core.management import call_command
 
 from accounts.models import User
-from analytics.figures import ALL_CATEGORIES, SoldLine
+from analytics.days import order_shard
+from analytics.figures import SoldLine
 from analytics.operations import DAY_DONE, Sale, record_sale, roll_up_day
 from analytics.queries import SHOP, list_changed_days, list_order_facts
 from cassandra_db import CassandraUnavailable, meter
@@ -22,6 +23,7 @@ from consistency import runner
 from consistency.findings import Report, Scope
 from consistency.management.commands import check_consistency as command
 from consistency.runner import check_consistency
+from consistency.sales import _iterate_days
 from inventory.queries import get_stock_numbers
 from jobs.minutes import floor_to_minute
 from orders import queries
@@ -396,26 +398,7 @@ def noted_no_more(day: date) -> None:
 
 def test_i7_figures_that_are_not_the_sum_of_their_facts_are_named_and_added_up_anew() -> None:
     line = SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000)
-    sale = Sale(uuid4(), datetime(1979, 5, 5, 12, tzinfo=UTC), 2, "EUR", (line,))
-    record_sale(sale)
-    roll_up_day(sale.day)
-    noted_no_more(sale.day)
-    only = Scope(days=frozenset({sale.day}))
-    assert found(only) == []
-    cql(
-        """UPDATE daily_sales SET gross = 1 WHERE month = %s AND day = %s AND category_id = %s AND currency = 'EUR'""",
-        sale.day.replace(day=1),
-        sale.day,
-        ALL_CATEGORIES,
-    )
-    (named,) = found(only, "I7")
-    assert named.startswith("I7 sales of 1979-05-05: the figures are not the sum of the facts")
-    assert repair(only).is_clean
-
-
-def test_i52_sales_by_dimension_that_are_not_the_sum_of_their_facts_are_added_up_anew() -> None:
-    line = SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000)
-    sale = Sale(uuid4(), datetime(1979, 5, 15, 12, tzinfo=UTC), 2, "EUR", (line,), "DE", "card")
+    sale = Sale(uuid4(), datetime(1979, 5, 5, 12, tzinfo=UTC), 2, "EUR", (line,), "DE", "card")
     record_sale(sale)
     roll_up_day(sale.day)
     noted_no_more(sale.day)
@@ -425,16 +408,29 @@ def test_i52_sales_by_dimension_that_are_not_the_sum_of_their_facts_are_added_up
         "UPDATE daily_sales_by_dimension SET gross = 1",
         "DELETE FROM daily_sales_by_dimension",
     ):
-        cql(
-            f"{statement} WHERE month = %s AND dimension = 'country' AND day = %s AND key = 'DE' AND currency = 'EUR'",
-            sale.day.replace(day=1),
-            sale.day,
-        )
-        (named,) = found(only, "I52")
-        assert named.startswith(
-            "I52 sales of 1979-05-15 by country: the figures are not the sum of the facts"
-        )
+        for dimension, key in (("hour", "13"), ("country", "DE")):
+            cql(
+                f"{statement} WHERE month = %s AND dimension = %s AND day = %s AND key = %s AND currency = 'EUR'",
+                *(sale.day.replace(day=1), dimension, sale.day, key),
+            )
+        (named,) = found(only, "I7")
+        assert named.startswith("I7 sales of 1979-05-05: the figures are not the sum of the facts")
+        assert "by hour, country" in named
         assert repair(only).is_clean
+
+
+def test_i7_sums_of_a_day_that_has_lost_its_facts_are_found() -> None:
+    line = SoldLine(1, uuid4(), uuid4(), 2, 2380, 2000)
+    sale = Sale(uuid4(), datetime(1979, 5, 15, 12, tzinfo=UTC), 2, "EUR", (line,))
+    record_sale(sale)
+    roll_up_day(sale.day)
+    cql(
+        "DELETE FROM sales_facts WHERE day = %s AND shard = %s",
+        *(sale.day, order_shard(sale.order_id)),
+    )
+    noted_no_more(sale.day)
+    assert sale.day in _iterate_days(None)
+    assert repair(Scope(days=frozenset({sale.day})), "I7").is_clean
 
 
 def test_i7_facts_of_no_sale_are_named_and_removed() -> None:

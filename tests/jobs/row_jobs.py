@@ -18,7 +18,6 @@ from accounts import queries as accounts
 from accounts.operations.email_change import EMAIL_PROOFS
 from accounts.operations.erasure import ERASURES
 from accounts.operations.search_terms import NAMES_UNDER_WAY
-from analytics.figures import ALL_CATEGORIES
 from cart.operations.transfers import PENDING_MOVES
 from catalogue import bulk_changes
 from catalogue import operations as catalogue
@@ -341,11 +340,8 @@ def make_done(patch: Patch) -> list[Any]:
 
 def make_days(patch: Patch) -> list[Any]:
     days = [NOW.date() - timedelta(days=n) for n in (3, 4, 5)]
-    sales = [
-        SimpleNamespace(day=day, category_id=ALL_CATEGORIES, figures=SimpleNamespace(orders=10**6))
-        for day in days
-    ]
-    patch.setattr("analytics.queries.list_daily_sales", lambda *_: sales)
+    sales = [SimpleNamespace(day=day, figures=SimpleNamespace(orders=10**6)) for day in days]
+    patch.setattr("analytics.queries.list_sales_by", lambda *_: sales)
     return days
 
 

@@ -91,7 +91,13 @@ class FakeStripe:
         if found[2] == "cancel":
             intent |= {"status": "canceled", "cancellation_reason": sent["cancellation_reason"]}
         else:
-            intent |= {"status": "succeeded", "amount_received": int(sent["amount_to_capture"])}
+            amount = int(sent["amount_to_capture"])
+            intent |= {"status": "succeeded", "amount_received": amount}
+            intent["latest_charge"]["balance_transaction"] = {
+                "object": "balance_transaction",
+                "currency": intent["currency"],
+                "fee": amount // 100 + 25,
+            }
         return dict(intent)
 
     def _opened(self, sent: Thing) -> Thing:

@@ -142,6 +142,8 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
         "succeeded",
     )
     assert intent["amount_received"] == to_minor_units(order.total)
+    bank = gateways.get_gateway("stripe")
+    assert bank.get_outcome(reference).fee == euros(to_minor_units(order.total) // 100 + 25)
     for part in (500, 700):
         details: dict[str, Any] = {
             "refund": uuid4().hex,
@@ -158,6 +160,16 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
     for _ in range(3):
         operations.apply_effects(order.order_id, now())
     assert [each["amount"] for each in fake.refunds] == [500, 700]
+
+
+def test_a_fee_in_the_currency_of_another_account_is_not_known(fake: FakeStripe) -> None:
+    order = make_order()
+    opened, reference = start_payment(order)
+    intent = fake.approve(reference)
+    assert gateways.get_gateway("stripe").get_outcome(reference).fee is None, "not yet captured"
+    settle(order, opened)
+    intent["latest_charge"]["balance_transaction"]["currency"] = "usd"
+    assert gateways.get_gateway("stripe").get_outcome(reference).fee is None
 
 
 def test_choosing_pay_again_leads_to_the_same_page(fake: FakeStripe) -> None:

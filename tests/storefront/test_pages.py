@@ -529,11 +529,7 @@ def test_s30_the_policy_stands_also_on_the_redirect_to_https() -> None:
 
 
 def test_the_staff_are_offered_the_way_to_where_their_work_begins() -> None:
-    expected = {
-        "warehouse": "/staff/",
-        "analyst": "/staff/",
-        "": None,
-    }
+    expected = {"warehouse": "/staff/", "analyst": "/staff/", "": None}
     offered = {}
     for role in expected:
         client = Client()

@@ -8,17 +8,11 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, has_permission, staff_required
 from accounts.roles import CATALOGUE_STAFF
+from adminpanel.file_states import send_csv
 from adminpanel.stock.forms import StockValueForm
-from analytics.days import shop_today
 from inventory.warehouses import find_warehouse_name
-from product_reports.entities import NO_COST_PRICE, StockValueCount, StockValueLine
-from product_reports.queries import (
-    attention_from_rows,
-    prefetch_attention,
-    prefetch_stock_values,
-    stock_value_from_rows,
-)
-from spreadsheets.files import CONTENT_TYPES, csv_line
+from product_reports.entities import StockValueCount, StockValueLine
+from product_reports.queries import prefetch_stock_values, stock_value_from_rows
 from spreadsheets.typed_values import format_price
 from web.rendering import render_page
 
@@ -27,45 +21,41 @@ from web.rendering import render_page
 @require_safe
 def stock_value(request: HttpRequest) -> HttpResponse:
     """Show the latest count of the stock value, or that of an earlier day. With `format=csv`, send its lines as a file."""
-    form = StockValueForm(request.GET, today=shop_today())
+    form = StockValueForm(request.GET)
     day = form.parse_day()
     if form.is_refused:
         return render_page(request, "adminpanel/stock/stock_value.html", {"form": form}, status=422)
-    reading, unpriced = prefetch_stock_values(day), prefetch_attention(NO_COST_PRICE)
+    reading = prefetch_stock_values(day)
     found = stock_value_from_rows([row for pending in reading for row in pending.rows()])
     if found and request.GET.get("format") == "csv":
-        return _send_file(found)
+        return send_csv(f"stock-value-{found.day}.csv", _iterate_rows(found))
+    lines = found.lines if found else ()
     context = {
         "form": form,
         "count": found,
-        "lines": [(find_warehouse_name(each.warehouse_id), each) for each in found.lines]
-        if found
-        else [],
-        "unpriced": attention_from_rows(NO_COST_PRICE, unpriced.rows()),
-        "can_edit": has_permission(current_member(request), "adminpanel.product"),
+        "lines": [(find_warehouse_name(each.warehouse_id), each) for each in lines],
+        "can_see_unpriced": has_permission(current_member(request), "adminpanel.attention"),
     }
     return render_page(request, "adminpanel/stock/stock_value.html", context)
 
 
-def _send_file(count: StockValueCount) -> HttpResponse:
-    head = [
+def _iterate_rows(count: StockValueCount) -> Iterator[list[str]]:
+    yield [
         *(_("Warehouse"), _("Currency"), _("Units on hand"), _("Value at cost, without tax")),
-        *(_("Units without a cost price"), _("Variants without a cost price")),
+        _("Units without a cost price"),
     ]
-    rows = [
-        *(_cells(find_warehouse_name(each.warehouse_id), each) for each in count.lines),
-        *(_cells(_("All warehouses"), each) for each in count.totals),
-    ]
-    return HttpResponse(
-        b"".join(csv_line(list(row)) for row in (head, *rows)),
-        content_type=CONTENT_TYPES["csv"],
-        headers={"Content-Disposition": f'attachment; filename="stock-value-{count.day}.csv"'},
-    )
+    for each in count.lines:
+        yield _cells(find_warehouse_name(each.warehouse_id), each)
+    for each in count.totals:
+        yield _cells(_("All warehouses"), each)
 
 
-def _cells(name: str, line: StockValueLine) -> Iterator[str]:
-    yield name
-    yield line.value.currency.code
-    yield str(line.units)
-    yield format_price(line.value)
-    yield from map(str, (line.unpriced_units, line.unpriced_variants))
+def _cells(name: str, line: StockValueLine) -> list[str]:
+    value = line.value
+    return [
+        name,
+        value.currency.code,
+        str(line.units),
+        format_price(value),
+        str(line.unpriced_units),
+    ]

@@ -9,6 +9,7 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
+from lxml import html
 
 from adminpanel.board import pages
 from adminpanel.orders import selection
@@ -20,7 +21,14 @@ from orders.lifecycle import states
 from orders.lifecycle.entities import CappedCount, Order
 from orders.operations import change_tags, place_order, write_copies
 from tests.adminpanel.conftest import make_order_with_events
-from tests.factories import make_draft, make_order, make_payment, make_product
+from tests.factories import (
+    make_draft,
+    make_order,
+    make_payment,
+    make_product,
+    make_user,
+    sign_in_staff,
+)
 from tests.reads import existing
 from web.days import start_of_day
 
@@ -323,3 +331,23 @@ def place_paid_orders(count: int) -> list[Order]:
     product = make_product("Findable", stock=9)
     drafts = [make_draft((product, 1)) for _ in range(count)]
     return [make_payment(place_order(draft, current_time())) for draft in drafts]
+
+
+def test_x519_slips_are_printed_from_the_board_by_one_button() -> None:
+    order = make_order_with_events("paid")
+    client = Client(enforce_csrf_checks=True)
+    sign_in_staff(client, make_user(password=None, role="warehouse"))
+    page = html.fromstring(client.get(BOARD).content)
+    (button,) = page.cssselect("#bulk-slips")
+    address, sent = button.get("formaction"), {"order": str(order.order_id)}
+    token = {button.get("name"): button.get("value")}
+    assert client.post(address, sent).status_code == 403
+    for _ in range(2):
+        answer = client.post(address, sent | token)
+        assert answer["Content-Type"] == "application/pdf"
+        assert answer["Content-Disposition"].startswith('inline; filename="slips-')
+    # Other buttons of the form send no token.
+    names = {
+        each.get("name") for each in page.cssselect("#bulk input, #bulk button:not(#bulk-slips)")
+    }
+    assert "csrfmiddlewaretoken" not in names

@@ -33,6 +33,7 @@ def test_x527_a_cost_price_is_saved_with_the_product_and_refused_in_its_cell(cle
     for text, said in (
         ("3.7155", "at most two decimals"),
         ("-1", "above 0"),
+        ("0", "above 0"),
         ("2000000", "1000000 at most"),
         ("cheap", "Enter a price, such as 12.50"),
     ):

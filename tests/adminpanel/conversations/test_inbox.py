@@ -213,9 +213,9 @@ def test_x391_what_a_search_found_can_be_changed_and_the_search_stays(desk: Clie
     assert (refused.status_code, listed(parse(refused))) == (422, [one])
 
 
-def test_x390_the_board_counts_what_waits(desk: Client) -> None:
+def test_x390_home_counts_what_waits(desk: Client) -> None:
     start(guest())
-    assert "Messages to answer" in text_of(desk.get(url("board")))
+    assert "Messages to answer" in text_of(desk.get(url("home")))
 
 
 def test_an_outcome_is_a_sentence() -> None:

@@ -180,6 +180,7 @@ def test_x524_a_filter_that_cannot_be_is_refused_beside_its_field(desk: Client) 
         ({"orders_from": "5", "orders_to": "4"}, "not below the first"),
         ({"first_day": "2026-02-01", "last_day": "2026-01-31"}, "not before the first"),
         ({"first_day": f"{tomorrow}"}, "not in the future"),
+        ({"last_day": f"{tomorrow}"}, "not in the future"),
         ({"first_day": "0001-01-01"}, "Enter a date"),
         ({"orders_from": "-1"}, "Enter 0 or more"),
         ({"spent_from": "1.001"}, "at most 2 decimal places"),
@@ -371,11 +372,11 @@ def test_x524_of_two_counts_at_once_the_one_that_read_later_stays(noon: datetime
             inside.pop()()  # another process counts between this one's reads and its write
         return paid
 
-    def order_and_count() -> None:
-        buy(ada, noon + 2 * HOUR)
+    def order_and_count(placed_at: datetime) -> None:
+        buy(ada, placed_at)
         count_user_stats(ada.pk)
 
-    inside.append(order_and_count)
+    inside.append(lambda: order_and_count(noon + 2 * HOUR))
     with patch.object(queries, "compute_user_stats", compute_and_wait):
         count_user_stats(ada.pk)
     assert list_places(ada, noon) == [noon + 2 * HOUR]
@@ -388,6 +389,15 @@ def test_x524_of_two_counts_at_once_the_one_that_read_later_stays(noon: datetime
     with patch.object(user_stats, "find_listed_at", return_value=before):
         count_user_stats(ada.pk)
     assert list_places(ada, noon) == [noon + 4 * HOUR]
+    # Nobody has listed the person before: both counts are the first.
+    buy(ada, noon + 5 * HOUR)
+    inside.append(lambda: order_and_count(noon + 6 * HOUR))
+    with (
+        patch.object(queries, "compute_user_stats", compute_and_wait),
+        patch.object(user_stats, "find_listed_at", return_value=None),
+    ):
+        count_user_stats(ada.pk)
+    assert list_places(ada, noon) == [noon + 6 * HOUR]
 
 
 def test_i35_a_wrong_row_of_the_list_is_named_and_repaired(noon: datetime) -> None:

@@ -139,7 +139,9 @@ def test_x506_a_promotions_form_has_the_fields_of_its_kind(cleo: Client) -> None
     page = cleo.get(LIST).content.decode()
     assert all(f'href="{make_url(kind)}"' in page for kind in KINDS)
     starts = timezone.localdate() + timedelta(days=9)
-    sent = typed(voucher="", title=f"Two {uuid4().hex[:8]}", buy="1", free="1", starts=f"{starts}")
+    # It is over before the days to which other tests travel.
+    sent = typed(voucher="", title=f"Two {uuid4().hex[:8]}", buy="1", free="1")
+    sent |= {"starts": f"{starts}", "ends": f"{starts}"}
     assert [cleo.post(make_url(BUY_GET), sent).status_code for _ in range(2)] == [303, 303]
     made = [row for row in queries.list_promotions(AUTOMATIC) if row.title == sent["title"]]
     assert [(row.kind, row.percent, row.buy) for row in made] == [(BUY_GET, 0, 1)]
@@ -253,8 +255,9 @@ def test_x508_a_promotion_is_replaced_by_one_with_other_terms(cleo: Client) -> N
 
 def test_x508_a_replacement_that_is_sent_twice_or_after_the_end_is_one(cleo: Client) -> None:
     title, now = f"Free {uuid4().hex[:8]}", current_time()
-    # It does not run yet, so no other test's order gets it.
-    terms = PromotionTerms(title, FREE_DELIVERY, starts_at=now + timedelta(days=9))
+    # It runs on no day on which another test orders.
+    starts, ends = now + timedelta(days=9), now + timedelta(days=10)
+    terms = PromotionTerms(title, FREE_DELIVERY, starts_at=starts, ends_at=ends)
     key = create_promotion(terms, now)
     shown = existing(queries.get_promotion(AUTOMATIC, key))
     sent = str(uuid4())
