@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -137,6 +138,26 @@ def read_links(products: Iterable[Any], cells: Iterable[tuple[str, str]] | None 
     )
 
 
+def _write_pictures(links: Links, it: Product, text: str) -> Product:
+    present = {each.picture: each for each in it.pictures}
+    found: dict[str, ProductPicture] = {}
+    missing = 0
+    for address, alt in split_pictures(text):
+        if len(alt) > MAX_ALT_LENGTH:
+            said = _("An alt text can have %(most)d characters.") % {"most": MAX_ALT_LENGTH}
+            raise CellRefused(said)
+        if not (picture := links.find_picture(address)):
+            missing += 1
+        elif picture not in found:
+            before = present.get(picture)
+            found[picture] = ProductPicture(picture, alt or (before.alt if before else ""))
+    if len(found) + missing > MAX_PICTURES:
+        raise CellRefused(_("A product can have %(most)d pictures.") % {"most": MAX_PICTURES})
+    # The present pictures stay until all new ones are there.
+    kept = [each for each in it.pictures if missing and each.picture not in found]
+    return replace(it, pictures=(*found.values(), *kept)[:MAX_PICTURES])
+
+
 def link_columns(links: Links) -> tuple[Column[Product], ...]:
     """Return the columns of a product that name something outside of it. They write only what is there."""
 
@@ -145,25 +166,6 @@ def link_columns(links: Links) -> tuple[Column[Product], ...]:
 
     def read_pictures(it: Product) -> str:
         return "\n".join(f"{address_of(each.picture)} {each.alt}".strip() for each in it.pictures)
-
-    def write_pictures(it: Product, text: str) -> Product:
-        present = {each.picture: each for each in it.pictures}
-        found: dict[str, ProductPicture] = {}
-        missing = 0
-        for address, alt in split_pictures(text):
-            if len(alt) > MAX_ALT_LENGTH:
-                said = _("An alt text can have %(most)d characters.") % {"most": MAX_ALT_LENGTH}
-                raise CellRefused(said)
-            if not (picture := links.find_picture(address)):
-                missing += 1
-            elif picture not in found:
-                before = present.get(picture)
-                found[picture] = ProductPicture(picture, alt or (before.alt if before else ""))
-        if len(found) + missing > MAX_PICTURES:
-            raise CellRefused(_("A product can have %(most)d pictures.") % {"most": MAX_PICTURES})
-        # The present pictures stay until all new ones are there.
-        kept = [each for each in it.pictures if missing and each.picture not in found]
-        return replace(it, pictures=(*found.values(), *kept)[:MAX_PICTURES])
 
     def write_related(it: Product, text: str) -> Product:
         slugs = split_values(text)
@@ -183,7 +185,7 @@ def link_columns(links: Links) -> tuple[Column[Product], ...]:
             ),
             "",
             read_pictures,
-            write_pictures,
+            partial(_write_pictures, links),
             has_lines=True,
         ),
         Column(
