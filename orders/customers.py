@@ -210,12 +210,13 @@ def list_customers(
     """
     at, user_id = page_key(after, _LIST) if after else (chosen.end, _TOP[1])
     months = _select_months(chosen, at, reading or prefetch_customer_months())
-    most, at_once = _ROWS_AT_ONCE, _MONTHS_AT_ONCE
-    if chosen.is_empty:
-        most, at_once = PAGE_LENGTH + 1, 1
+    most, at_once, growth = _ROWS_AT_ONCE, _MONTHS_AT_ONCE, 1
+    if chosen.is_empty:  # one month fills a page, unless the shop is small or the month is young
+        most, at_once, growth = PAGE_LENGTH + 1, 1, 3
     found: list[ListedCustomer] = []
     looked_at = 0
-    for customer in _iterate_rows(months[:MAX_MONTHS_A_PAGE], (at, user_id), most, at_once):
+    months_read = months[:MAX_MONTHS_A_PAGE]
+    for customer in _iterate_rows(months_read, (at, user_id), most, at_once, growth):
         if chosen.matches(customer):
             if len(found) == PAGE_LENGTH:
                 return CustomerPage(found, page_token(found[-1].place, _LIST))
@@ -241,11 +242,16 @@ def _select_months(chosen: CustomerFilter, before: datetime, reading: PendingRes
 
 
 def _iterate_rows(
-    months: Sequence[date], place: Place, most: int, at_once: int
+    months: Sequence[date], place: Place, most: int, at_once: int, growth: int = 1
 ) -> Iterator[ListedCustomer]:
-    """Yield the customers of these months after a place, `most` of a shard and `at_once` months at a time."""
-    for start in range(0, len(months), at_once):
+    """Yield the customers of these months after a place, `most` of a shard at a time.
+
+    `at_once` months are read together, then `growth` times as many, and so on.
+    """
+    start = 0
+    while start < len(months):
         reading = {month: _start(month, place, most) for month in months[start : start + at_once]}
+        start, at_once = start + at_once, at_once * growth
         for month, pending in reading.items():
             found, has_more = _merge(pending, most)
             yield from found

@@ -77,10 +77,6 @@
   });
   /* A click beside the dialog closes it; a page that comes back does not show it. */
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-  /* Until the next frame a hidden field keeps the focus, and would take the key "/" that opens it again. */
-  dialog.addEventListener("close", () => {
-    entered = null;
-    box.blur();
-  });
+  dialog.addEventListener("close", () => { entered = null; });
   addEventListener("pagehide", () => dialog.close());
 })();

@@ -166,7 +166,8 @@
     ["/", () => find("[data-command]")?.click()],
     ["?", show],
   ]);
-  const isTyping = (element) => element.isContentEditable || element.closest("select, textarea, input:not([type=checkbox], [type=radio])");
+  /* A field that was just hidden keeps the focus until the next frame. */
+  const isTyping = (element) => element.checkVisibility() && (element.isContentEditable || element.closest("select, textarea, input:not([type=checkbox], [type=radio])"));
   document.addEventListener("keydown", (event) => {
     const act = keys.get(event.key);
     if (!act || !box.checked || find("dialog[open]") || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;

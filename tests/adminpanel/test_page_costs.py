@@ -33,7 +33,8 @@ BOUNDS = {
     "brand": (28, 4),  # the names of those who saved the last twenty
     "bulk_changes": (58, 4),  # the names of those who started each of the fifty
     "customer": (14, 4),
-    "customers": (50, 5),  # the people of 25 rows and of ten looks, and a month's four partitions
+    # The people of 25 rows and of ten looks, and four partitions of each of 24 months in four rounds; a month usually fills the page.
+    "customers": (140, 8),
     "front_page_rows": (10, 4),
     "home": (10, 3),  # one round of its own, on the first of March with a third month
     "log": (90, 4),  # who acted in forty entries, and on whom
