@@ -10,7 +10,7 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 
-from accounts.queries import list_staff
+from accounts.queries import SHOP, STAFF
 from adminpanel.conversations.inbox_page import current_people
 from adminpanel.home.to_do import QUEUES, oldest_order
 from adminpanel.promotions.pages import list_promotion_lines
@@ -88,7 +88,7 @@ def test_x401_the_staffs_pages_stay_within_their_bounds(monkeypatch: pytest.Monk
     promotion = create_promotion(terms, current_time())
     # What other tests have made is listed as well.
     listed = {
-        "people": len(list_staff()) + 24,
+        "people": len(STAFF.all(shop=SHOP)) + 24,
         "promotions": len(list_promotion_lines(datetime.now(UTC))),
     }
     ids: dict[str, list[object]] = {
