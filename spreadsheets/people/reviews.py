@@ -46,13 +46,18 @@ class ImportedReviewForm(RowForm):
         _("The last part of the product’s address, or one of its SKUs."), 200, required=True
     )
     stars = forms.IntegerField(
-        min_value=min(STARS), max_value=max(STARS), help_text=_("From 1 to 5.")
+        min_value=min(STARS),
+        max_value=max(STARS),
+        label=_("number of stars"),
+        help_text=_("From 1 to 5."),
     )
     title = line_field("", MAX_TITLE)
     body = lines_field("", MAX_BODY)
     name = line_field(_("It’s shown as the first name and an initial."), required=True)
     email = email_field()
-    written_at = CellField(parse_moment, required=True, help_text=_("When it was written."))
+    written_at = CellField(
+        parse_moment, required=True, label=_("date"), help_text=_("When it was written.")
+    )
 
 
 def _find_product_id(typed: str) -> UUID | None:

@@ -1,5 +1,7 @@
 """The page of redirects from addresses of a former shop, and of the addresses that were not found."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -7,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts.access import note_changes, staff_required
 from accounts.roles import CATALOGUE_STAFF
-from cassandra_db import current_time
+from cassandra_db import current_time, run_side_by_side
 from catalogue.errors import RedirectRefused
 from catalogue.menu_links import find_target_url
 from catalogue.missing_addresses import list_missing
@@ -42,8 +44,10 @@ def redirect_list(request: HttpRequest) -> HttpResponse:
             messages.success(request, _("%(path)s redirects to its new address.") % {"path": path})
             return redirect("adminpanel:redirects")
     begin = normalize_path(request.GET.get("begin", ""))
-    found = operations.list_redirects(begin, PAGE_LENGTH + 1)
-    missing = list_missing(current_time(), MAX_MISSING)
+    missing, found = run_side_by_side(
+        partial(list_missing, current_time(), MAX_MISSING),
+        partial(operations.list_redirects, begin, PAGE_LENGTH + 1),
+    )
     reading = [operations.prefetch_redirect(path) for path, _count in missing]
     context = {
         "redirects": [(row.path, find_target_url(row.target)) for row in found[:PAGE_LENGTH]],
