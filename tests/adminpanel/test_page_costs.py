@@ -51,6 +51,7 @@ BOUNDS = {
     "searches": (40, 3),  # a partition of each of 30 days
     "spreadsheets": (56, 4),  # the names of those who started each of the fifty
     "stock": (110, 4),  # two for each of fifty rows
+    "stock_transfers": (110, 4),  # the product of each of fifty, and who started it
     "system": (72, 3),  # a lease of each job
     "visits": (72, 3),  # two partitions of each of 30 days
     "worker": (
