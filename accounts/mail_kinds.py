@@ -62,6 +62,23 @@ MAILS = [
         _("Create an account"),
     ),
     MailKind(
+        "invitation",
+        _(
+            "A customer is imported from another shop, with an invitation: the link that sets a password."
+        ),
+        _("Set a password for your account at {shop}"),
+        _(
+            "Hello {name},\n\n{shop} has a new online shop, and your account has moved with it. Your old password hasn’t."
+            "\n\nOpen this link within 30 days to choose a new one. It works once:"
+        ),
+        _(
+            "Without a password nobody can sign in to the account. You can also ask for a link later, on the sign-in page."
+        ),
+        _("Choose a password"),
+        placeholders=_NAMED,
+        sample=_LOOK,
+    ),
+    MailKind(
         "password_changed",
         _("A member’s password was changed."),
         _("Your password at {shop} was changed"),

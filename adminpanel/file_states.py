@@ -17,9 +17,11 @@ from spreadsheets.operations import iterate_export
 
 STATE_LABELS = {
     entities.READING: (gettext_lazy("Being read"), "calm"),
+    entities.ASKING: (gettext_lazy("Needs columns"), "warn"),
     entities.REFUSED: (gettext_lazy("Refused"), "warn"),
     entities.READ: (gettext_lazy("Needs review"), "calm"),
     entities.APPLYING: (gettext_lazy("Being applied"), "calm"),
+    entities.LINKING: (gettext_lazy("Fetching pictures"), "calm"),
     entities.FINISHED: (gettext_lazy("Finished"), "good"),
     entities.WRITING: (gettext_lazy("Being written"), "calm"),
     entities.WRITTEN: (gettext_lazy("Ready"), "good"),

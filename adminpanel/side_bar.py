@@ -83,6 +83,7 @@ PAGES = (
     Entry("open_invoices", _("Open invoices"), "list", _("Books")),
     Entry("unmatched_payments", _("Payments after a restore"), "list", _("Books")),
     Entry("front_page_rows", _("Rows of products"), "pin", _("Front page")),
+    Entry("redirects", _("Redirects"), "return", _("Search")),
     Entry("brand", _("Brand"), "edit", _("Settings")),
     Entry("delivery_methods", _("Delivery methods"), "truck", _("Settings")),
     Entry("tax_rates", _("Tax rates"), "list", _("Settings")),

@@ -93,13 +93,16 @@ def _work(what: str, path: str, lines: str) -> None:
 
     from spreadsheets import operations, queries
     from spreadsheets.files import open_table
-    from spreadsheets.layouts import LAYOUTS, iterate_rows
+    from spreadsheets.layouts import LAYOUTS, iterate_rows, read_lines
 
     layout = LAYOUTS["prices"]
     began = perf_counter()
     if what == "parse":
         with Path(path).open("rb") as file:
-            count = sum(1 for _row in iterate_rows(layout, open_table(file, layout.head)))
+            count = sum(
+                1
+                for _row in iterate_rows(layout, read_lines(layout, open_table(file, layout.head)))
+            )
     else:
         now = datetime.now(UTC)
         task_id = uuid_from_time(now)

@@ -40,6 +40,7 @@ class Variant:
     planned: tuple[PricePoint, ...] = ()
     content: Decimal = Decimal(0)  # in the product's unit; 0: unknown
     cost_price: Money | None = None  # what the shop pays for a unit, without tax; only for staff
+    mpn: str = ""  # the manufacturer's part number
 
     @property
     def label(self) -> str:
@@ -97,6 +98,8 @@ class Product:
     height_mm: int = 0
     search_title: str = ""
     search_description: str = ""
+    google_category: str = ""  # in Google's taxonomy: a number or a path
+    old_addresses: str = ""  # in a former shop, one per line (catalogue.old_addresses)
     related_ids: tuple[UUID, ...] = ()  # the pinned related products, in this order
     pictures: tuple[ProductPicture, ...] = ()  # in this order; variants may show other pictures
     successor_id: UUID | None = None  # offered on its page once the product is gone

@@ -37,6 +37,10 @@ class SkuTaken(ProductRefused):
     """The SKU belongs to another variant."""
 
 
+class RedirectRefused(ValueError):
+    """An address cannot be redirected, or not to the entered one. The text says why."""
+
+
 class ProductChanged(Exception):
     """Somebody else has saved the product since it was read. `product` is the product as it is now."""
 

@@ -77,6 +77,8 @@ class Product(Model):
     height_mm = columns.Integer(static=True)
     search_title = columns.Text(static=True)
     search_description = columns.Text(static=True)
+    google_category = columns.Text(static=True)
+    old_addresses = columns.Text(static=True)  # in a former shop, one per line
     related_ids = columns.List(columns.UUID, static=True)  # the pinned related products, in order
     # JSON: [[picture, alt text], …], sorted as the page shows them. Variants name their own picture.
     pictures = columns.Text(static=True)
@@ -100,6 +102,7 @@ class Product(Model):
     picture = columns.Text()
     weight_grams = columns.Integer()
     barcode = columns.Text()  # a GTIN
+    mpn = columns.Text()  # the manufacturer's part number
     content = columns.Decimal()  # in the product's unit; null: unknown
     cost_price = columns.BigInt()  # without tax; null: unknown. Only staff see it.
     sold = columns.Boolean()  # False: no longer sold; carts and orders may still name the row
@@ -125,8 +128,9 @@ class PriceHistory(Model):
 
 
 class ProductIdBySlug(Model):
-    """Q1: the product of an address. Old slugs stay and redirect (301) to the present slug.
+    """Q1: the product of an address: of its slug, or of its path in a former shop, which begins with a slash.
 
+    Old slugs stay. Both redirect (301) to the present slug.
     Bound: one row a partition.
     Writer: catalogue.operations.save_product, claimed by IF NOT EXISTS.
     """
@@ -137,6 +141,43 @@ class ProductIdBySlug(Model):
     __personal_data__ = None
     slug = columns.Text(partition_key=True)
     product_id = columns.UUID()
+
+
+class Redirect(Model):
+    """Q31: where the path of a page in a former shop leads, as staff entered it. In shards, so that staff can list them by path.
+
+    Products have old addresses of their own (ProductIdBySlug).
+    Bound: 2,000 redirects a shard (catalogue.operations.redirects), some 150 bytes each.
+    Writer: catalogue.operations.redirects.
+    """
+
+    __table_name__ = "redirects"
+    __partition_bytes__ = 2 * MB
+    __options__ = READ_MOSTLY
+    __personal_data__ = None
+    shard = columns.Integer(partition_key=True)  # of the path, 0 to 31
+    path = columns.Text(primary_key=True)  # as catalogue.old_addresses.normalize_path returns it
+    target = columns.Text()  # of catalogue.menu_links: a path, a page's name, a category's id
+
+
+# For how long staff see an address that was not found.
+MISSING_TTL = 14 * 24 * 3600
+
+
+class MissingAddress(Model):
+    """Q31: samples of the requests of a day for paths that lead nowhere, the latest first.
+
+    Bound: a row in five seconds for each process, some 60 bytes: twenty processes are 20 MB. 2,000 are read. Rows vanish after 14 days.
+    Writer: catalogue.missing_addresses.
+    """
+
+    __table_name__ = "missing_addresses"
+    __partition_bytes__ = 20 * MB
+    __options__ = {"default_time_to_live": MISSING_TTL}
+    __personal_data__ = None
+    day = columns.Date(partition_key=True)
+    sample_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    path = columns.Text()
 
 
 class VariantBySku(Model):

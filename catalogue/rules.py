@@ -14,6 +14,7 @@ from moneyed import Money
 from catalogue.columns import COLUMNS, LINES, NUMBER, TEXT
 from catalogue.entities import STATUSES, Product, Variant
 from catalogue.errors import ProductRefused
+from catalogue.old_addresses import MAX_OLD_ADDRESSES, normalize_path
 from catalogue.photos import parse_photo
 from catalogue.pictures import is_drawing
 from catalogue.prices import PricePoint, compute_reference_price
@@ -41,6 +42,7 @@ EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo
 MAX_WEIGHT_GRAMS = 1_000_000
 # The largest content of a variant, in its product's unit.
 MAX_CONTENT = 1_000_000
+MAX_MPN_LENGTH = 70
 MAX_LABEL_LENGTH = 100
 # The longest texts in characters, by the names of their columns.
 MAX_LENGTHS = {each.name: each.most for each in COLUMNS if each.kind in (TEXT, LINES)}
@@ -97,6 +99,12 @@ def _check_texts(product: Product) -> Iterator[ProductRefused]:
         yield ProductRefused(_("Choose a tax class."), "tax_class")
     if product.unit and product.unit not in UNITS:
         yield ProductRefused(_("Choose a unit."), "unit")
+    old_addresses = product.old_addresses.split()
+    yield from _check_count(old_addresses, MAX_OLD_ADDRESSES, "old_addresses")
+    for each in old_addresses:
+        if not normalize_path(each):
+            text = _("Enter addresses such as /products/mug instead of “%(address)s”.")
+            yield ProductRefused(text % {"address": each[:100]}, "old_addresses")
 
 
 def _check_length(
@@ -325,6 +333,7 @@ def _check_variant(product: Product, variant: Variant) -> Iterator[ProductRefuse
             _("Enter a barcode with 8, 12, 13 or 14 digits, including a valid check digit."),
             "barcode",
         )
+    yield from _check_length(variant.mpn, MAX_MPN_LENGTH, "mpn", variant)
     if not _is_picture_of(product, variant.picture):
         yield refuse(_("Choose one of the product’s pictures."), "picture")
     if not variant.sold:

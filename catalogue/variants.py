@@ -191,6 +191,7 @@ def fingerprint_variant(variant: Variant) -> str:
         "picture": variant.picture,
         "weight_grams": variant.weight_grams,
         "barcode": variant.barcode,
+        "mpn": variant.mpn,
         "content": str(variant.content),
         "cost_price": to_minor_units(variant.cost_price) if variant.cost_price else None,
         "sold": variant.sold,

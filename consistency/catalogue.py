@@ -10,6 +10,7 @@ from uuid import UUID
 from cassandra_db import Row, current_microseconds, current_time, read, scan
 from catalogue import bulk_changes, operations, queries
 from catalogue.entities import CategoryNode, Product
+from catalogue.old_addresses import list_old_paths
 from consistency.changes import change_subjects, compare_with_mark
 from consistency.findings import Check, Scope, Violation, call, column_subjects, table_subjects
 from inventory.operations import copy_stock
@@ -117,10 +118,11 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
 
 def _check_names(product: Product) -> Iterator[Violation]:
     what, fix = f"product {product.product_id}", call(operations.claim_names, product)
-    slug = SLUG.one(slug=product.slug)
-    if slug is None or slug.product_id != product.product_id:
-        fault = "its address leads elsewhere, or nowhere"
-        yield Violation("I14", what, fault, product.slug, None if slug else fix)
+    for address in (product.slug, *list_old_paths(product.old_addresses)):
+        slug = SLUG.one(slug=address)
+        if slug is None or slug.product_id != product.product_id:
+            fault = "its address leads elsewhere, or nowhere"
+            yield Violation("I14", what, fault, address, None if slug else fix)
     for variant in product.variants:
         found = queries.find_variant_by_sku(variant.sku)
         key = product.product_id, variant.variant_id
@@ -295,7 +297,8 @@ def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:
         claim, kind = _claim_of(row)
         product = found.get(claim.product_id)
         # It is unknown when a product gave up an address or SKU: at the latest with its last save.
-        is_used = product and (claim.variant_id is None or claim.is_carried(product))
+        is_slug = claim.variant_id is None and not claim.is_old_path
+        is_used = product and (is_slug or claim.is_carried(product))
         is_new = row.written > made_before or (
             product and product.updated_at and product.updated_at > saved_before
         )

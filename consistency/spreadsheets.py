@@ -9,6 +9,7 @@ from consistency.findings import Check, Scope, Violation, call
 from jobs.months import list_months
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import SpreadsheetTask
+from spreadsheets.layouts import LAYOUTS
 from spreadsheets.models import TASK_TTL
 
 KNOWN_FOR = timedelta(seconds=TASK_TTL) - LAST_DAYS
@@ -20,6 +21,8 @@ def _iterate_imports(scope: Scope | None) -> Iterator[SpreadsheetTask]:
         for task in queries.iterate_tasks(month):
             if scope is not None and task.task_id not in scope.changes:
                 continue
+            if LAYOUTS[task.layout].apply:
+                continue  # its rows leave no marks
             # An import that was refused while it was applied has counts.
             is_over = task.state in (entities.FINISHED, entities.REFUSED) and task.counts
             if is_over and now - task.started_at < KNOWN_FOR:
@@ -29,7 +32,7 @@ def _iterate_imports(scope: Scope | None) -> Iterator[SpreadsheetTask]:
 def _check_import(task: SpreadsheetTask) -> Iterator[Violation]:
     """Check that a finished import has marked exactly the items whose rows have the result "done"."""
     for first in range(0, task.total, queries.BUCKET_LENGTH):
-        for row in queries.list_bucket(task.task_id, first):
+        for row in queries.list_bucket(task, first):
             if not row.is_to_apply:
                 continue
             yield from compare_with_mark(

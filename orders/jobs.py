@@ -39,6 +39,7 @@ from orders.operations.pending_effects import DUE_EFFECTS, has_effects
 from orders.operations.user_stats import DUE_USER_STATS
 from orders.rebuild import FILL_PARTS, fill_books
 from orders.reconciliation import reconcile_shard
+from past_orders.operations import claim_past_orders
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from promotions.operations import release_vouchers
@@ -291,13 +292,14 @@ def sweep_guest_orders(now: datetime) -> str:
 
 
 def claim_proved_orders(sweep: Sweep) -> int:
-    """Assign guest orders to the members whose rows the sweep has read. Return the number of assigned orders."""
+    """Assign guest orders and past orders to the members whose rows the sweep has read. Return the number of guest orders."""
     claimed = 0
     for rows in sweep.groups("user_id"):
         with sweep.handle(rows, rows[0].user_id):
             member = accounts.get_user(rows[0].user_id)
             if member and member.verified_at and member.is_active:
                 claimed += operations.claim_guest_orders(member.user_id, member.email)
+                claim_past_orders(member.user_id, member.email)
     return claimed
 
 

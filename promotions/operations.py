@@ -72,7 +72,7 @@ def create_promotion(
     The same batch ends the promotion that the new one `replaces`; both have a code, or neither.
     Raises PromotionRefused, CodeTaken, AlreadyCreated and CassandraUnavailable.
     """
-    _check_terms(terms)
+    check_terms(terms)
     if replaces and bool(replaces.code) != bool(terms.code):
         raise PromotionRefused(_("Keep the code, or create a promotion of its own."))
     trigger = CODE if terms.code else AUTOMATIC
@@ -124,7 +124,7 @@ def create_promotion(
     return key
 
 
-def _check_terms(terms: PromotionTerms) -> None:
+def check_terms(terms: PromotionTerms) -> None:
     if terms.code and not code_key(terms.code):
         raise PromotionRefused(_("Enter a code with letters or digits."))
     is_complete = {

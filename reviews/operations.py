@@ -135,12 +135,13 @@ def write_review(
     change_id: UUID,
     now: datetime,
     removed: Collection[str] = (),
+    written_at: datetime | None = None,
 ) -> Review:
     """Write a person's review of a product, or change the existing one. Return the stored review.
 
-    `seen` is the version that the form showed, or 0. `removed` are the pictures to take from the review. A form that is sent
-    twice with the same `change_id` is written once. Raises TextChanged if the stored version is not `seen`. Also raises
-    ReviewsBusy, CassandraUnavailable.
+    `seen` is the version that the form showed, or 0. `removed` are the pictures to take from the review. `written_at` is
+    when a new review was written in another shop. A form that is sent twice with the same `change_id` is written once.
+    Raises TextChanged if the stored version is not `seen`. Also raises ReviewsBusy, CassandraUnavailable.
     """
     now, before = truncate_to_milliseconds(now), queries.get_review(product_id, user_id)
     if before and before.change_id == change_id:
@@ -166,8 +167,8 @@ def write_review(
         else Review(
             product_id=product_id,
             user_id=user_id,
-            review_id=uuid_from_time(now),
-            written_at=now,
+            review_id=uuid_from_time(written_at or now),
+            written_at=written_at or now,
             **values,
         )
     )

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from moneyed import Money
 
-from catalogue.columns import COLUMNS, NUMBER, YES_NO, FileColumn, ProductColumn
+from catalogue.columns import COLUMNS, NUMBER, TEXT, YES_NO, FileColumn, ProductColumn
 from catalogue.entities import CategoryTree, Product, Variant
 from catalogue.rules import MAX_WEIGHT_GRAMS
 from spreadsheets.cells import join_list, split_list
@@ -180,6 +180,11 @@ VARIANT_COLUMNS: tuple[Column[Variant], ...] = (
         "",
         lambda it: it.barcode,
         lambda it, text: replace(it, barcode=parse_barcode(text)),
+    ),
+    _column(
+        ProductColumn(
+            "mpn", TEXT, file=FileColumn(gettext_lazy("The manufacturer’s part number (MPN)."))
+        )
     ),
     _column(
         ProductColumn(

@@ -9,20 +9,25 @@ from uuid import UUID
 from jobs.change_rows import RowsOfChange
 from jobs.months import month_of
 
-READING, REFUSED, READ = "reading", "refused", "read"
-APPLYING, FINISHED = "applying", "finished"
+READING, ASKING, REFUSED, READ = "reading", "asking", "refused", "read"
+APPLYING, LINKING, FINISHED = "applying", "linking", "finished"
 WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
+# The states of the pictures and products that a row of an import names.
+WAITING, FAILED = "waiting", "failed"
 # The possible plans of a row of an import.
 PLANS = ("new", "changed", "unchanged", "faulty")
+# The layouts whose files are about people. Their rows are kept in a table of their own, for days only.
+PEOPLE = ("customer-accounts", "past-orders", "reviews")
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadsheetTask:
     """An import or export, which the worker does as a task.
 
-    The states of an import are `reading`, `read` or `refused`, `applying`, `finished`. The states of an export are `writing`,
-    `written`, and `expired` after an hour. After reading, `counts` has the number of rows by plan; at the end, `results` has
-    the number by result.
+    The states of an import are `reading`, `read` or `refused`, `applying`, `linking` if rows name pictures or products, and
+    `finished`. A file with columns that we do not know waits for staff as `asking`, and is then converted. The states of an export
+    are `writing`, `written`, and `expired` after an hour. After reading, `counts` has the number of rows by plan; once the rows
+    are applied, `results` has the number by result.
     """
 
     task_id: UUID
@@ -41,6 +46,14 @@ class SpreadsheetTask:
     results: Mapping[str, int] = field(default_factory=dict, hash=False)
     changed_at: datetime | None = None
     failures: int = 0
+    # Of a file of another shop: what staff are asked, or have answered (spreadsheets.foreign.questions); and once it is
+    # converted, its preset or "other", and how often something was noticed, by kind.
+    question: str = ""
+    source: str = ""
+    notes: Mapping[str, int] = field(default_factory=dict, hash=False)
+    link_tries: int = (
+        0  # how often the worker has been through the rows that name pictures or products
+    )
 
     @property
     def key(self) -> dict[str, object]:
@@ -55,8 +68,12 @@ class SpreadsheetTask:
         return bool(self.format)
 
     @property
+    def is_about_people(self) -> bool:
+        return self.layout in PEOPLE
+
+    @property
     def is_under_way(self) -> bool:
-        return self.state in (READING, APPLYING, WRITING)
+        return self.state in (READING, APPLYING, LINKING, WRITING)
 
     @property
     def has_old_files(self) -> bool:
@@ -104,7 +121,8 @@ class PlannedRow:
     """A row of an import with its plan and result: one of jobs.change_rows.RESULTS, or "" before it is applied.
 
     `product_id` is None if the product is unknown. For stock, `seen` is how many units of the stock item had been received in
-    total.
+    total. `changes` of a faulty row are its cells. `links` is the state of the pictures and products that the row names, "" without
+    any; `link_faults` say which of them are missing.
     """
 
     position: int
@@ -119,6 +137,8 @@ class PlannedRow:
     faults: tuple[Fault, ...] = ()
     result: str = ""
     reason: str = ""
+    links: str = ""
+    link_faults: tuple[Fault, ...] = ()
 
     @property
     def is_to_apply(self) -> bool:

@@ -21,7 +21,8 @@ from spreadsheets.errors import FileRefused
 MAX_FILE_BYTES = 64 * 1024 * 1024
 # The number of lines, not counting the head.
 MAX_LINES = 100_000
-MAX_COLUMNS = 64
+# Magento writes 90.
+MAX_COLUMNS = 256
 # The longest text of a cell. It is longer than any text of a product; XLSX allows less.
 MAX_CELL_LENGTH = 130_000
 MAX_XLSX_CELL_LENGTH = 32_767

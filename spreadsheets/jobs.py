@@ -17,13 +17,18 @@ log = logging.getLogger(__name__)
 MAX_AT_ONCE = {entities.READING: 2000, entities.APPLYING: 300, entities.WRITING: 1000}
 
 
-def go_on_with_spreadsheets(now: datetime) -> str:
-    """Continue each import and export. If one fails, the others still continue; its error is raised at the end."""
+def _list_tasks(now: datetime) -> list[entities.SpreadsheetTask]:
     tasks = []
     for task_id in queries.list_unfinished(list_months(now)):
         with guard_row(f"import or export {task_id}"):
-            if (found := queries.get_task(task_id)) and found.is_under_way:
+            if found := queries.get_task(task_id):
                 tasks.append(found)
+    return tasks
+
+
+def go_on_with_spreadsheets(now: datetime) -> str:
+    """Continue each import and export. If one fails, the others still continue; its error is raised at the end."""
+    tasks = [each for each in _list_tasks(now) if each.state in MAX_AT_ONCE]
     count = 0
     failure: Exception | None = None
     for task in tasks:
@@ -51,6 +56,21 @@ def has_spreadsheets(now: datetime) -> bool:
     return bool(queries.list_unfinished(list_recent_months(now)))
 
 
+def add_links(now: datetime) -> str:
+    """Fetch the pictures that applied rows name, and put them and related products on the rows' products."""
+    count = 0
+    for task in _list_tasks(now):
+        if operations.is_due(task, now):
+            with guard_row(f"pictures of import {task.task_id}"):
+                count += operations.follow_links(task)
+    return describe_count(
+        ngettext(
+            "Pictures of %(count)s row looked at", "Pictures of %(count)s rows looked at", count
+        ),
+        count,
+    )
+
+
 def remove_old_exports(now: datetime) -> str:
     """Delete the files of old exports. One run marks an export as expired; the next run deletes its files."""
     until, count = now - timedelta(seconds=operations.EXPORT_SECONDS), 0
@@ -74,6 +94,15 @@ JOBS = [
         go_on_with_spreadsheets,
         idle_every=timedelta(minutes=2),
         has_work=has_spreadsheets,
+    ),
+    Job(
+        "pictures by address",
+        timedelta(seconds=10),
+        add_links,
+        idle_every=timedelta(minutes=2),
+        has_work=has_spreadsheets,
+        # It waits for other hosts.
+        has_own_loop=True,
     ),
     Job("old exports", timedelta(minutes=10), remove_old_exports),
 ]

@@ -27,30 +27,43 @@ from spreadsheets.columns import (
     product_columns,
     with_options_in_order,
 )
-from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
+from spreadsheets.entities import WAITING, Change, Fault, FileRow, PlannedRow
 from spreadsheets.errors import CellRefused
+from spreadsheets.links import (
+    PICTURE,
+    Links,
+    has_links,
+    link_columns,
+    picture_column,
+    read_links,
+    with_pictures_of_variants,
+)
+from web.text import clean_text
 
 log = logging.getLogger(__name__)
-_PRODUCT = frozenset(each.name for each in PRODUCT_COLUMNS)
+_PRODUCT = frozenset(each.name for each in (*PRODUCT_COLUMNS, *link_columns(Links())))
 _VARIANT = {each.name: each for each in VARIANT_COLUMNS}
 # Columns of files that have another name as the field of a catalogue's refusal.
 _COLUMNS_BY_FIELD = {
     "category_id": "category",
     "category_ids": "other_categories",
     "option_names": "options",
+    "related_ids": "related",
     "slug": "product",
+    "successor_id": "successor",
 }
 
 
 def product_lines(product: Product) -> Iterator[list[str]]:
     """Yield a line for each variant of a product. The first line also has the product's own cells."""
     product = order_options(product)
-    columns = product_columns(queries.get_category_tree_with(*product.all_category_ids))
-    whole = [each.read(product) for each in columns]
+    tree = queries.get_category_tree_with(*product.all_category_ids)
+    links = read_links([product])
+    whole = [each.read(product) for each in (*product_columns(tree), *link_columns(links))]
+    variant_columns = (*VARIANT_COLUMNS, picture_column(links))
     for variant in product.variants:
-        own = (each.read(variant) for each in VARIANT_COLUMNS)
-        yield [product.slug, *whole, variant.sku, *own]
-        whole = [""] * len(PRODUCT_COLUMNS)
+        yield [product.slug, *whole, variant.sku, *(each.read(variant) for each in variant_columns)]
+        whole = [""] * len(whole)
 
 
 def price_lines(product: Product) -> Iterator[list[str]]:
@@ -66,6 +79,7 @@ class _Draft:
     product: Product
     is_new: bool
     task_id: UUID
+    links: Links = field(default_factory=Links)
     new_skus: set[str] = field(default_factory=set)
 
     def read(self, sku: str, column: Column[Any]) -> str | None:
@@ -76,15 +90,19 @@ class _Draft:
         return None if variant is None or sku in self.new_skus else column.read(variant)
 
     def write(self, sku: str, column: Column[Any], text: str) -> str:
-        """Write a cell, and return its new text. Raises CellRefused."""
+        """Write a cell, and return its new text; its own text if it names something that is not there. Raises CellRefused."""
         if not sku:
             self.product = column.write(self.product, text)
-            return column.read(self.product)
-        was = self._variant(sku) or self._add(sku)
-        variant = column.write(was, text)
-        variants = (variant if each.sku == sku else each for each in self.product.variants)
-        self.product = replace(self.product, variants=tuple(variants))
-        return column.read(order_options(self.product).variants[self._place(sku)])
+            after = column.read(self.product)
+        else:
+            was = self._variant(sku) or self._add(sku)
+            variant = column.write(was, text)
+            variants = (variant if each.sku == sku else each for each in self.product.variants)
+            self.product = replace(self.product, variants=tuple(variants))
+            after = column.read(order_options(self.product).variants[self._place(sku)])
+        if self.links.list_missing(column.name, text):
+            return clean_text(text, keep_lines=column.has_lines).strip()
+        return after
 
     def _variant(self, sku: str) -> Variant | None:
         place = self._place(sku)
@@ -127,11 +145,13 @@ def plan_products(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list
         for each in rows
         if _is_slug(each.key)
     }
-    by_sku = _find_skus(cells["sku"] for each in rows for _line, cells in each.lines)
+    by_sku = find_skus(cells["sku"] for each in rows for _line, cells in each.lines)
     columns = product_columns(queries.get_category_tree_at_quorum())
     ids = {slug: row.product_id for slug, pending in slugs.items() if (row := pending.one())}
     reading = {each: queries.prefetch_product_at_quorum(each) for each in ids.values()}
     product_rows = {product_id: pending.rows() for product_id, pending in reading.items()}
+    cells = (cell for each in rows for _line, cells in each.lines for cell in cells.items())
+    links = read_links((rows[0] for rows in product_rows.values() if rows), cells)
     planned = []
     for each in rows:
         found = ids.get(each.key)
@@ -139,7 +159,9 @@ def plan_products(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list
             each, product_rows.get(found, []) if found else [], task_id, now, "product"
         )
         planned.append(
-            plan if isinstance(plan, PlannedRow) else plan.plan_product(found, by_sku, columns)
+            plan
+            if isinstance(plan, PlannedRow)
+            else plan.plan_product(found, by_sku, columns, links)
         )
     return planned
 
@@ -148,7 +170,7 @@ def _is_slug(key: str) -> bool:
     return 0 < len(key) <= MAX_LENGTHS["slug"] and key.isascii() and key.isprintable()
 
 
-def _find_skus(skus: Iterable[str]) -> dict[str, Row]:
+def find_skus(skus: Iterable[str]) -> dict[str, Row]:
     """Return the rows (product_id, variant_id) of the SKUs that exist."""
     possible = {
         each for each in skus if 0 < len(each) <= queries.MAX_SKU_LENGTH and "\0" not in each
@@ -171,10 +193,16 @@ class _Plan:
         self.lines_by_sku: dict[str, int] = {}
 
     def plan_product(
-        self, product_id: UUID | None, by_sku: dict[str, Row], columns: Iterable[Column[Product]]
+        self,
+        product_id: UUID | None,
+        by_sku: dict[str, Row],
+        columns: Sequence[Column[Product]],
+        links: Links,
     ) -> PlannedRow:
-        """Return the plan for the lines of a product. `columns` contain the categories."""
+        """Return the plan for the lines of a product. `columns` contain the categories, `links` what the cells name."""
         row, before = self.row, self.before
+        columns = (*columns, *link_columns(links))
+        variant_columns = (*VARIANT_COLUMNS, picture_column(links))
         if before and before.slug != row.key:
             text = _("This is a former address of %(name)s; it’s “%(slug)s” now.")
             self._refuse(row.line, "product", text % {"name": before.name, "slug": before.slug})
@@ -182,7 +210,8 @@ class _Plan:
             product_id = uuid5(self.task_id, row.key)
         assert product_id
         base = order_options(before) if before else blank_product(product_id, row.key)
-        draft = _Draft(base, before is None, self.task_id)
+        links.add_pictures(base)
+        draft = _Draft(base, before is None, self.task_id, links)
         for number, (line, cells) in enumerate(row.lines):
             # Read in the order of `columns`, because the main category decides which categories are the further ones.
             if number:
@@ -193,12 +222,10 @@ class _Plan:
             if fault := self._find_sku_fault(sku, by_sku, product_id):
                 self._refuse(line, "sku", fault)
                 # The cells of this line are still checked, in a separate product.
-                self._fill(
-                    _Draft(base, draft.is_new, self.task_id), line, " ", VARIANT_COLUMNS, cells
-                )
+                self._fill(replace(draft, product=base), line, " ", variant_columns, cells)
                 continue
             self.lines_by_sku[sku] = line
-            self._fill(draft, line, sku, VARIANT_COLUMNS, cells)
+            self._fill(draft, line, sku, variant_columns, cells)
         self._find_missing(draft)
         return self._finish(draft)
 
@@ -240,7 +267,8 @@ class _Plan:
     def _find_repeated_cells(self, line: int, cells: Mapping[str, str]) -> None:
         first = self.row.lines[0][1]
         for name in cells:
-            if name in _PRODUCT and cells[name].strip() and not _is_same(cells[name], first[name]):
+            is_other = cells[name].strip() and not _is_same(cells[name], first.get(name, ""))
+            if is_other and name in _PRODUCT:
                 text = _("This applies to the whole product: enter it in the first line only.")
                 self._refuse(line, name, text)
 
@@ -283,8 +311,14 @@ class _Plan:
     def _finish(self, draft: _Draft) -> PlannedRow:
         """Check the product by the rules for saving, and return the plan."""
         row, before = self.row, self.before
+        product_id = draft.product.product_id
+        base = order_options(before) if before else blank_product(product_id, row.key)
+        after = _complete(draft.product, base)
+        if after == base and before and not draft.links.is_lacking(self.changes):
+            # Another way to name the same pictures.
+            self.changes = []
         if self.changes:
-            self.faults += self._list_save_faults(with_options_in_order(draft.product))
+            self.faults += self._list_save_faults(after)
         plan = "faulty"
         if not self.faults:
             plan = "unchanged" if not self.changes else "changed" if before else "new"
@@ -297,6 +331,7 @@ class _Plan:
             draft.product.product_id if before or plan == "new" else None,
             changes=tuple(self.changes) if plan in ("new", "changed") else (),
             faults=tuple(self.faults),
+            links=WAITING if has_links(self.changes) else "",
         )
 
     def _list_save_faults(self, product: Product) -> list[Fault]:
@@ -319,6 +354,10 @@ class _Plan:
         return found
 
 
+def _complete(product: Product, before: Product) -> Product:
+    return with_options_in_order(with_pictures_of_variants(product, before))
+
+
 def _fault_of(
     refused: ProductRefused, product: Product, line: int, lines_by_sku: dict[str, int]
 ) -> Fault:
@@ -329,7 +368,7 @@ def _fault_of(
 
 def plan_prices(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
     """Return the plans for the rows of a file of prices. Raises CassandraUnavailable."""
-    by_sku = _find_skus(each.key for each in rows)
+    by_sku = find_skus(each.key for each in rows)
     reading = {
         each: queries.prefetch_product_at_quorum(each)
         for each in {row.product_id for row in by_sku.values()}
@@ -384,12 +423,15 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
         if before is None and row.plan != "new":
             return "changed", _("This product was deleted.")
         base = order_options(before) if before else blank_product(row.product_id, row.key)
-        draft = _Draft(base, before is None, task_id)
+        links = read_links(rows[:1], ((each.column, each.after) for each in row.changes))
+        links.add_pictures(base)
+        draft = _Draft(base, before is None, task_id, links)
         try:
             if conflict := _write_changes(draft, row.changes):
                 return "changed", conflict
-            after = with_options_in_order(draft.product)
-            if before and after == base:
+            after = _complete(draft.product, base)
+            # A product that waits for pictures gets the mark of this row, too.
+            if before and after == base and not links.is_lacking(row.changes):
                 return "unchanged", ""
             operations.save_product(after, now, bulk_change_id=mark)
         except ProductChanged:
@@ -402,13 +444,13 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
 
 def _write_changes(draft: _Draft, changes: Sequence[Change]) -> str:
     """Write changes into a draft. Return a sentence about the first cell that has changed since the plan, or ""."""
-    by_name = {each.name: each for each in PRODUCT_COLUMNS}
+    columns = PRODUCT_COLUMNS
     if any(each.column in CATEGORY_COLUMNS for each in changes):
-        by_name = {
-            each.name: each for each in product_columns(queries.get_category_tree_at_quorum())
-        }
+        columns = product_columns(queries.get_category_tree_at_quorum())
+    by_name = {each.name: each for each in (*columns, *link_columns(draft.links))}
+    own = _VARIANT | {PICTURE: picture_column(draft.links)}
     for each in changes:
-        column: Column[Any] = _VARIANT[each.column] if each.sku else by_name[each.column]
+        column: Column[Any] = own[each.column] if each.sku else by_name[each.column]
         current = draft.read(each.sku, column)
         if current is not None and _is_same(current, each.after):
             continue

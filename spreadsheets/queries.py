@@ -1,10 +1,11 @@
 """Read imports and exports."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from uuid import UUID
 
-from cassandra_db import Row, read
+from cassandra_db import PendingResult, Row, read
 from jobs.change_rows import RowStore, RowTable
 from jobs.months import UnfinishedWork, list_months, month_of
 from spreadsheets.entities import PlannedRow, SpreadsheetTask, unpack_changes, unpack_faults
@@ -20,13 +21,15 @@ MAX_BUCKETS_A_PAGE = 20
 TASK = read(
     "Q1",
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
-       handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month AND task_id = :task_id""",
+       handled, total, counts, results, failures, question, source, notes, link_tries
+       FROM spreadsheet_tasks WHERE month = :month AND task_id = :task_id""",
 )
 TASKS = read(
     "Q1",
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
        handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month LIMIT :most""",
 )
+FETCHED_PICTURE = read("Q1", "SELECT picture FROM fetched_pictures WHERE url = :url")
 UNFINISHED = UnfinishedWork("spreadsheet_tasks")
 
 
@@ -36,27 +39,25 @@ def is_to_apply(row: Row) -> bool:
 
 
 # Lists of all rows do not read the changes, which are long for large products.
-ROWS = RowStore(
-    RowTable(
-        "spreadsheet_rows",
-        "task_id",
-        given=(
-            "line",
-            "key",
-            "plan",
-            "label",
-            "product_id",
-            "variant_id",
-            "seen",
-            "changes",
-            "faults",
-        ),
-        listed=("plan",),
-        bucket_length=BUCKET_LENGTH,
-        page_length=BUCKET_LENGTH,
+_TABLE = RowTable(
+    "spreadsheet_rows",
+    "task_id",
+    given=(
+        *("line", "key", "plan", "label", "product_id", "variant_id", "seen", "changes", "faults"),
+        "links",
     ),
-    is_to_apply,
+    listed=("plan", "links"),
+    noted=("link_faults",),
+    bucket_length=BUCKET_LENGTH,
+    page_length=BUCKET_LENGTH,
 )
+ROWS = RowStore(_TABLE, is_to_apply)
+PEOPLE_ROWS = RowStore(replace(_TABLE, name="people_rows"), is_to_apply)
+
+
+def find_store(task: SpreadsheetTask) -> RowStore:
+    """Return the table with the rows of an import."""
+    return PEOPLE_ROWS if task.is_about_people else ROWS
 
 
 # A task's first cells expire 90 days after its start. Its state and other cells expire 90 days after they were last written.
@@ -67,7 +68,15 @@ def get_task(task_id: UUID) -> SpreadsheetTask | None:
     if task_id.version != 1:
         return None
     row = TASK.one(month=month_of(task_id), task_id=task_id)
-    return _task(row) if row and row.started_at else None
+    if not row or not row.started_at:
+        return None
+    return replace(
+        _task(row),
+        question=row.question or "",
+        source=row.source or "",
+        notes=dict(row.notes or {}),
+        link_tries=row.link_tries or 0,
+    )
 
 
 def list_tasks(now: datetime, layouts: Collection[str]) -> list[SpreadsheetTask]:
@@ -89,42 +98,50 @@ def iterate_tasks(month: date) -> Iterator[SpreadsheetTask]:
             yield _task(row)
 
 
+def prefetch_fetched_picture(url: str) -> PendingResult:
+    """Start reading the picture that was fetched from a web address; the row has picture."""
+    return FETCHED_PICTURE.start(url=url)
+
+
 def list_unfinished(months: Sequence[date]) -> list[UUID]:
     """Return the unfinished tasks of these months, oldest first. Raises CassandraUnavailable."""
     return UNFINISHED.list(months)
 
 
-def list_bucket(task_id: UUID, first: int) -> list[PlannedRow]:
+def list_bucket(task: SpreadsheetTask, first: int) -> list[PlannedRow]:
     """Return the rows of an import from the position `first` to the end of its bucket. Raises CassandraUnavailable."""
-    return [planned_row(row) for row in ROWS.read(task_id, first)]
+    return [planned_row(row) for row in find_store(task).read(task.task_id, first)]
 
 
 def list_rows(
-    task: SpreadsheetTask, first: int, plan: str = "", result: str = ""
+    task: SpreadsheetTask, first: int, plan: str = "", result: str = "", links: str = ""
 ) -> tuple[list[PlannedRow], int]:
     """Return a page of an import's rows from the position `first` on, and the next page's position (0: none).
 
-    The rows have the wanted plan or result. A page searches at most MAX_BUCKETS_A_PAGE, so it may have few rows although more
-    follow. Raises CassandraUnavailable.
+    The rows have the wanted plan, result or state of links. A page searches at most MAX_BUCKETS_A_PAGE, so it may have few rows
+    although more follow. Raises CassandraUnavailable.
     """
     found: list[int] = []
+    store = find_store(task)
     for _bucket in range(MAX_BUCKETS_A_PAGE):
-        for row in ROWS.list_bucket_results(task.task_id, first // BUCKET_LENGTH):
-            if row.position < first or (plan and row.plan != plan):
+        for row in store.list_bucket_results(task.task_id, first // BUCKET_LENGTH):
+            # Of a row about people, what was read of the file expires before its result.
+            if row.position < first or not row.plan or (plan and row.plan != plan):
                 continue
-            if result and row.result != result:
+            if (result and row.result != result) or (links and row.links != links):
                 continue
             if len(found) == PAGE_LENGTH:
-                return _get_rows(task.task_id, found), row.position
+                return _get_rows(task, found), row.position
             found.append(row.position)
         first = (first // BUCKET_LENGTH + 1) * BUCKET_LENGTH
         if first >= task.total:
-            return _get_rows(task.task_id, found), 0
-    return _get_rows(task.task_id, found), first
+            return _get_rows(task, found), 0
+    return _get_rows(task, found), first
 
 
-def _get_rows(task_id: UUID, positions: Sequence[int]) -> list[PlannedRow]:
-    reading = [ROWS.start_read(task_id, each, 1) for each in positions]
+def _get_rows(task: SpreadsheetTask, positions: Sequence[int]) -> list[PlannedRow]:
+    store = find_store(task)
+    reading = [store.start_read(task.task_id, each, 1) for each in positions]
     return [planned_row(row) for pending in reading if (row := pending.one())]
 
 
@@ -164,4 +181,6 @@ def planned_row(row: Row) -> PlannedRow:
         unpack_faults(row.faults),
         row.result or "",
         row.reason or "",
+        row.links or "",
+        unpack_faults(row.link_faults),
     )

@@ -102,16 +102,28 @@ def parse_price(text: str) -> Money:
     """Return a price in the shop's currency. Raises CellRefused."""
     if not text.strip():
         raise CellRefused(_("Enter a price."))
+    price = _parse_money(text)
+    if fault := find_price_fault(price):
+        raise CellRefused(fault)
+    return price
+
+
+def parse_amount(text: str) -> Money:
+    """Return an amount in the shop's currency, which may be 0. Raises CellRefused."""
+    amount = _parse_money(text)
+    if amount.amount < 0:
+        raise CellRefused(_("Enter a number from 0."))
+    return amount
+
+
+def _parse_money(text: str) -> Money:
     amount = _parse_number(
         text,
         2,
         _("Enter a price, such as 12.50."),
         _("Enter a price with at most two decimals and no thousands separators, such as 1000.50."),
     )
-    price = Money(amount, settings.CURRENCY)
-    if fault := find_price_fault(price):
-        raise CellRefused(fault)
-    return price
+    return Money(amount, settings.CURRENCY)
 
 
 def format_price(price: Money | None) -> str:

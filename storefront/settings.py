@@ -67,6 +67,7 @@ INSTALLED_APPS = [
     "accounts",
     "price_alerts",
     "payments",
+    "past_orders",
     "orders",
     "reviews",
     "moderation",
@@ -199,6 +200,8 @@ AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.backends.EmailBackend"]
 # Only for a test run: web.checks refuses it anywhere else (S54).
 CHEAP_PASSWORD_HASHES = env.bool("CHEAP_PASSWORD_HASHES", default=False)
+# Only for tests: hosts with ports, "127.0.0.1:8403", from which files are fetched without https (web.fetching; S118).
+FETCH_TEST_HOSTS = env.list("FETCH_TEST_HOSTS", default=[])
 PASSWORD_HASHERS = [
     "accounts.hashers.CheapArgon2PasswordHasher"
     if CHEAP_PASSWORD_HASHES

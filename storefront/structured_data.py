@@ -227,7 +227,7 @@ _PROPERTIES = {
 
 
 def _marks(variant: Variant) -> dict[str, Any]:
-    return {"sku": variant.sku, "gtin": variant.barcode}
+    return {"sku": variant.sku, "gtin": variant.barcode, "mpn": variant.mpn}
 
 
 def _option_properties(variant: Variant) -> dict[str, Any]:

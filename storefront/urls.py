@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from django.conf import settings
 from django.urls import include, path
 
+from storefront.feeds import CONTENT_TYPES
 from storefront.views import brand, health, lists, pages, product, search, sensors, seo, texts
 from text_pages.pages import FIRST_PAGES
 
@@ -36,6 +37,9 @@ urlpatterns = [
     path("sitemap.xml", seo.sitemap_xml, name="sitemap"),
     path("sitemap-<int:number>.xml", seo.sitemap_xml, name="sitemap_part"),
     path("robots.txt", seo.robots, name="robots"),
+    path("llms.txt", seo.llms, name="llms"),
+    path("feeds/new.atom", seo.new_products, name="new_products"),
+    *(path(f"feeds/{name}", seo.feed, {"name": name}, name=name) for name in CONTENT_TYPES),
     path("favicon.ico", seo.favicon, name="favicon"),
     path("manifest.webmanifest", brand.manifest, name="manifest"),
     path("brand/<slug:key>.css", brand.stylesheet, name="brand_stylesheet"),
@@ -55,6 +59,7 @@ urlpatterns = [
     path("staff/", include("adminpanel.urls")),
     path("", include("checkout.urls")),
     path("", include("orders.urls")),
+    path("", include("past_orders.urls")),
     path("", include("reviews.urls")),
     path("", include("questions.urls")),
     path("", include("drafts.urls")),

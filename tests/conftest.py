@@ -100,7 +100,7 @@ def django_db_setup(keyspace: str) -> Iterator[None]:
     """
     from accounts.operations import register_user
     from accounts.operations.email_claims import EMAIL_RELEASED
-    from accounts.operations.registration import USER_DROPPED
+    from accounts.operations.erasure import USER_REMOVED
 
     made: list[User] = []
 
@@ -114,7 +114,7 @@ def django_db_setup(keyspace: str) -> Iterator[None]:
             EMAIL_RELEASED.apply(
                 if_lost=REFUSED_MEANS_DONE, email=email_key(user.email), user_id=user.user_id
             )
-            USER_DROPPED.apply(if_lost=REFUSED_MEANS_DONE, user_id=user.user_id)
+            USER_REMOVED.apply(if_lost=REFUSED_MEANS_DONE, user_id=user.user_id)
         return []
 
     with pytest.MonkeyPatch.context() as patch:

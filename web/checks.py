@@ -21,10 +21,19 @@ _CHEAP_PASSWORD_HASHES = Error(
 )
 
 
+_FETCH_TEST_HOSTS = Error(
+    "Pictures would be fetched without https, and from hosts that are not public.",
+    hint="FETCH_TEST_HOSTS is for test runs: take it out of the environment.",
+    id="cassandra_db.E010",
+)
+
+
 def check_deployment(**_: Any) -> list[CheckMessage]:
     """Return the errors of `check --deploy` that hold for debug and demo shops, too."""
-    tried_out = settings.DEBUG or settings.DEMO
-    return [_CHEAP_PASSWORD_HASHES] if settings.CHEAP_PASSWORD_HASHES and tried_out else []
+    found: list[CheckMessage] = [_FETCH_TEST_HOSTS] if settings.FETCH_TEST_HOSTS else []
+    if settings.CHEAP_PASSWORD_HASHES and (settings.DEBUG or settings.DEMO):
+        found.append(_CHEAP_PASSWORD_HASHES)
+    return found
 
 
 def check_secrets(**_: Any) -> list[CheckMessage]:

@@ -1,6 +1,11 @@
 """The operations on accounts: one function for each command."""
 
-from accounts.operations.address_book import MAX_ADDRESSES, remove_address, save_address
+from accounts.operations.address_book import (
+    MAX_ADDRESSES,
+    fill_address_book,
+    remove_address,
+    save_address,
+)
 from accounts.operations.customers import (
     add_customer_note,
     block_customer,

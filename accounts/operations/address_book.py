@@ -1,5 +1,6 @@
 """A member's address book."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from accounts import queries
@@ -25,7 +26,26 @@ ADDRESS_PREFERRED = conditional_write(
     "Q8",
     "UPDATE users SET default_address = :key WHERE user_id = :user_id IF addresses[:there] != null",
 )
+ADDRESSES_FILLED = conditional_write(
+    "Q8",
+    """UPDATE users SET phone = :phone, addresses = :addresses, default_address = :default WHERE user_id = :user_id
+       IF email != null AND phone = null AND verified_at = null""",
+)
 MAX_ADDRESSES = 20
+
+
+def fill_address_book(user_id: UUID, phone: str, addresses: Sequence[Address]) -> None:
+    """Store the phone and the addresses of a new account, which nobody has used yet. The first address is the default.
+
+    A second call changes nothing. Raises CassandraUnavailable.
+    """
+    ADDRESSES_FILLED.apply(
+        if_lost=SEND_AGAIN,
+        user_id=user_id,
+        phone=phone,
+        addresses={str(slot): each.stored_fields() for slot, each in enumerate(addresses, 1)},
+        default="1" if addresses else "",
+    )
 
 
 def save_address(user_id: UUID, address: Address, *, default: bool = False) -> str:

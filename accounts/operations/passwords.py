@@ -27,6 +27,8 @@ PASSWORD_RESET = conditional_write(
        IF password = :before AND email = :email""",
 )
 RESET_SECONDS = 3600
+# How long the link in an imported customer's invitation is valid.
+INVITATION_SECONDS = 30 * 24 * 3600
 # A second click on the button sends no second mail.
 _SAME_REQUEST_SECONDS = 120
 _SALT = "accounts.reset"
@@ -88,16 +90,17 @@ def request_password_reset(email: str, now: datetime) -> None:
     )
 
 
-def password_reset_link(member: User) -> str:
-    """Return the link that resets a member's password. It is valid for an hour, or until the password changes."""
-    token = signing.dumps([member.user_id.hex, account_fingerprint(member)], salt=_SALT)
+def password_reset_link(member: User, seconds: int = RESET_SECONDS) -> str:
+    """Return the link that sets a member's password. It is valid for some seconds, or until the password changes."""
+    token = signing.dumps([member.user_id.hex, account_fingerprint(member), seconds], salt=_SALT)
     return str(settings.PUBLIC_URL) + reverse("accounts:reset_finish", args=[token])
 
 
 def get_user_by_reset_token(token: str) -> User | None:
-    """Return the member whose password a link resets; None if the link is forged, too old or used. Raises CassandraUnavailable."""
+    """Return the member whose password a link sets; None if the link is forged, too old or used. Raises CassandraUnavailable."""
     try:
-        user_id, state = signing.loads(token, salt=_SALT, max_age=RESET_SECONDS)
+        user_id, state, seconds = signing.loads(token, salt=_SALT)
+        signing.loads(token, salt=_SALT, max_age=seconds)
         member = queries.get_user(UUID(hex=user_id))
     except (signing.BadSignature, ValueError, TypeError):
         return None

@@ -14,7 +14,7 @@ from accounts.models import User
 from accounts.operations.email_claims import claim_email
 from accounts.operations.search_terms import name_under_way
 from accounts.operations.staff import record_staff_role
-from cassandra_db import SEND_AGAIN, applied_if, conditional_write
+from cassandra_db import SEND_AGAIN, conditional_write
 from mail.operations import allow_address, queue_mail
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
@@ -23,7 +23,9 @@ USER_WRITTEN = conditional_write(
     """INSERT INTO users (user_id, email, name, password, role, active, demo, created_at, verified_at)
        VALUES (:user_id, :email, :name, :password, :role, :active, :demo, :now, :verified_at) IF NOT EXISTS""",
 )
-USER_DROPPED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
+USER_DROPPED = conditional_write(
+    "Q6", "DELETE FROM users WHERE user_id = :user_id IF email = :email"
+)
 LINK_SECONDS = 24 * 3600
 # A second click on the button sends no second mail.
 _SAME_REQUEST_SECONDS = 120
@@ -88,15 +90,13 @@ def register_user(
     new_id, key = user_id or uuid4(), queries.email_key(email)
     if role:
         record_staff_role(new_id, role)
-    hashed = make_password(password)
     with name_under_way(new_id):
-        written = USER_WRITTEN.apply(
-            # Each hash is unique, even of equal passwords or of none: another user's row must not be removed below.
-            if_lost=applied_if(lambda row: bool(row.password == hashed)),
+        USER_WRITTEN.apply(
+            if_lost=SEND_AGAIN,
             user_id=new_id,
             email=email.strip(),
             name=name,
-            password=hashed,
+            password=make_password(password),
             role=role,
             active=login != "refused",
             demo=login == "demo",
@@ -104,8 +104,8 @@ def register_user(
             verified_at=now if verified else None,
         )
         if not claim_email(key, new_id, now):
-            if written:
-                USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=new_id)
+            # The row may be that of an earlier call that was killed.
+            USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=new_id, email=email.strip())
             raise EmailTaken
     if verified:
         allow_address(email)

@@ -12,6 +12,7 @@ from adminpanel.catalogue.views import (
     front_page,
     pictures,
     products,
+    redirects,
     search_rules,
     variants,
 )
@@ -64,6 +65,8 @@ urlpatterns = [
     path("search-rules.csv", search_rules.search_rule_file, name="search_rule_file"),
     path("search-rules/<slug:kind>/new/", search_rules.create_search_rule, name="search_rule_new"),
     path("search-rules/<slug:kind>/<uuid:key>/", include(_search_rule_urls)),
+    path("search-rules/redirects/", redirects.redirect_list, name="redirects"),
+    path("search-rules/redirects/remove/", redirects.remove_redirect, name="redirect_remove"),
     path("front-page/", front_blocks.front_page, name="front_page"),
     path("front-page/move/", front_blocks.move_front_block, name="front_block_move"),
     path("front-page/new/<slug:kind>/", front_blocks.create_front_block, name="front_block_new"),

@@ -211,7 +211,7 @@ class VariantGrid:
             weight_grams=0,
         )
         first = next(iter(self.rows), None)
-        return replace(first.apply_to(blank), sku="", barcode="") if first else blank
+        return replace(first.apply_to(blank), sku="", barcode="", mpn="") if first else blank
 
     def list_stock_cells(self) -> list[StockCell]:
         """Return the stock cells that were typed anew, after `apply_to`."""

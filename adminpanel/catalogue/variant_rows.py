@@ -78,6 +78,7 @@ PRICES = (
 OTHERS = (
     GridColumn("sku", gettext_lazy("SKU"), parse=rules.normalize_sku),
     GridColumn("barcode", gettext_lazy("Barcode"), parse=parse_barcode, inputmode="numeric"),
+    GridColumn("mpn", gettext_lazy("Part number")),
     GridColumn(
         "weight_grams", gettext_lazy("Weight (g)"), format_whole_number, _parse_weight, "numeric"
     ),

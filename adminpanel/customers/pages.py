@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlencode
 from uuid import UUID
 
 from accounts.addresses import Address
@@ -15,14 +16,17 @@ from accounts.queries import (
     prefetch_profile,
     user_from_row,
 )
+from adminpanel.parameters import seal
 from conversations.entities import ListedTopic
 from conversations.guests import guest_ids
 from conversations.queries import BY_CUSTOMER
 from mail import fates
+from mail.addresses import email_key
 from mail.queries import list_recipient_mails
 from orders import queries
 from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
+from past_orders.queries import prefetch_owned
 from web.types import StrOrPromise
 
 CUSTOMER_STAFF = ("support",)
@@ -54,6 +58,7 @@ class CustomerPage:
     notes: Sequence[CustomerNote]
     mails: Sequence[SentMail]
     conversations: Sequence[ListedTopic]  # also those from before the account, by its address
+    past_orders_query: str  # of the search for them, if there are any
 
 
 def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> CustomerPage | None:
@@ -63,7 +68,7 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
     """
     profile, stats = prefetch_profile(user_id), queries.prefetch_user_stats(user_id)
     notes = prefetch_customer_notes(user_id)
-    years = queries.prefetch_order_years(user_id)
+    years, claimed = queries.prefetch_order_years(user_id), prefetch_owned(user_id.hex, 1)
     shown_years = [year] if year else [now.year, now.year - 1]
     orders = [queries.prefetch_orders_of_year(user_id, each) for each in shown_years]
     row = profile.one()
@@ -72,6 +77,7 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
     customer = user_from_row(row)
     customer_ids = [user_id, *(guest_ids(customer.email) if customer.verified_at else ())]
     conversations = [BY_CUSTOMER.start(customer_id=each) for each in customer_ids]
+    unclaimed = prefetch_owned(email_key(customer.email), 1)
     return CustomerPage(
         customer,
         queries.stats_from_rows(stats.rows()),
@@ -86,6 +92,7 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
             for pending in conversations
             for row in pending.rows()
         ],
+        urlencode({"sealed": seal(customer.email)}) if claimed.rows() or unclaimed.rows() else "",
     )
 
 

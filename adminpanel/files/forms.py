@@ -39,7 +39,9 @@ class ImportForm(_LayoutForm):
 
     file = forms.FileField(
         label=gettext_lazy("File"),
-        help_text=gettext_lazy("CSV or XLSX, with column names in the first line."),
+        help_text=gettext_lazy(
+            "CSV or XLSX, with column names in the first line. Files of other shops are converted."
+        ),
         widget=forms.FileInput({"accept": ".csv,.tsv,.txt,.xlsx"}),
         error_messages={
             "required": gettext_lazy("Choose a file"),

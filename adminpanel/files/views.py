@@ -1,36 +1,58 @@
 """Pages about imports and exports of products, prices and stock."""
 
+from typing import cast
+from urllib.parse import urlencode
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
+from accounts.looks import prefetch_looks, record_look
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_filter import ProductFilterForm
+from adminpanel.code_again import confirm_by_code
 from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
-from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_line, task_line
+from adminpanel.files.mapping_forms import MAPPING_FIELD, MappingForm
+from adminpanel.files.notes import describe_notes
+from adminpanel.files.pages import (
+    LINK_LABELS,
+    describe_task,
+    list_layouts,
+    list_tallies,
+    row_line,
+    task_line,
+)
 from adminpanel.names import list_names
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
+from catalogue.queries import get_category_tree
 from catalogue.staff_search import STAFF_DEEPEST
 from jobs.change_rows import RESULTS
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import PLANS, SpreadsheetTask
 from spreadsheets.files import CONTENT_TYPES, MAX_FILE_BYTES, csv_line
+from spreadsheets.foreign.presets import PRESETS, UNKNOWN
+from spreadsheets.foreign.questions import unpack_question
+from spreadsheets.foreign.values import join_path
 from spreadsheets.layouts import LAYOUTS, Layout, example_lines
 from web.decorators import get_or_post, post_only
+from web.forms import Form
 from web.rendering import render_page
 from web.uploads import takes_files, upload_url
 
-# The module spreadsheets.layouts says which layouts each of these roles may use.
-SPREADSHEET_STAFF = ("catalogue", "warehouse")
+# The module spreadsheets.layouts says which layouts each of these roles may import, and which of them have exports.
+EXPORT_STAFF = ("catalogue", "warehouse")
+SPREADSHEET_STAFF = (*EXPORT_STAFF, "support")
+# The audit log's name for looking at an import about people.
+IMPORT_LOOK = "import_looked_at"
 
 
 @staff_required(SPREADSHEET_STAFF)
@@ -41,7 +63,8 @@ def spreadsheet_list(request: HttpRequest) -> HttpResponse:
     tasks = queries.list_tasks(current_time(), allowed)
     names = list_names({each.started_by for each in tasks})
     lines = [task_line(each, names[each.started_by]) for each in tasks]
-    return render_page(request, "adminpanel/files/spreadsheets.html", {"lines": lines})
+    context = {"lines": lines, "can_export": bool(list_layouts(request, exported=True))}
+    return render_page(request, "adminpanel/files/spreadsheets.html", context)
 
 
 @staff_required(SPREADSHEET_STAFF)
@@ -107,27 +130,47 @@ def _import_page(request: HttpRequest, form: ImportForm, status: int = 200) -> H
 @require_safe
 def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Show the progress of an import or export, and the rows of an import."""
-    task = _get_task(request, task_id)
+    return _render_task(request, _get_task(request, task_id))
+
+
+def _render_task(
+    request: HttpRequest, task: SpreadsheetTask, form: Form | None = None, status: int = 200
+) -> HttpResponse:
+    """Return an import's or export's page. `form` asks for a code."""
     plan, result = _chosen(request.GET, "plan", PLANS), _chosen(request.GET, "result", RESULTS)
+    links = _chosen(request.GET, "links", (*LINK_LABELS,))
+    chosen = {"plan": plan, "result": result, "links": links}
     text = request.GET.get("from", "")[:6]
     first = int(text) if text.isascii() and text.isdecimal() else 0
     is_polled = "X-Refreshes-Itself" in request.headers
     is_listed = not task.is_export and bool(task.counts) and not is_polled
-    rows, after = queries.list_rows(task, first, plan, result) if is_listed else ([], 0)
+    rows, after = queries.list_rows(task, first, **chosen) if is_listed else ([], 0)
+    if is_listed:
+        _note_look(request, task)
     context = {
+        "form": form,
         "line": task_line(task),
         "task": task,
         "is_polled": is_polled,
         "lines": [row_line(each) for each in rows],
         "is_listed": is_listed,
-        "tallies": list_tallies(task, plan, result),
-        "query": f"plan={plan}" if plan else f"result={result}" if result else "",
+        "tallies": list_tallies(task, **chosen),
+        "query": urlencode({name: value for name, value in chosen.items() if value}),
         "after": after,
         "to_apply": task.counts.get("new", 0) + task.counts.get("changed", 0),
         "faulty": task.counts.get("faulty", 0),
+        "notes": describe_notes(task.notes),
     }
     part = "progress" if is_polled else ""
-    return render_page(request, "adminpanel/files/spreadsheet.html", context, part=part)
+    page = "adminpanel/files/spreadsheet.html"
+    return render_page(request, page, context, part=part, status=status)
+
+
+def _note_look(request: HttpRequest, task: SpreadsheetTask) -> None:
+    """Note in the audit log that somebody looks at an import about people."""
+    if task.is_about_people:
+        staff, now = current_member(request), current_time()
+        record_look(staff, IMPORT_LOOK, str(task.task_id), prefetch_looks(staff, now), now)
 
 
 def _chosen(data: QueryDict, name: str, choices: tuple[str, ...]) -> str:
@@ -143,11 +186,81 @@ def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
     return task
 
 
+@staff_required(SPREADSHEET_STAFF, is_about_people=False, unlogged=MAPPING_FIELD)
+@get_or_post
+def import_columns(request: HttpRequest, task_id: UUID) -> HttpResponse:
+    """Ask what becomes of the columns of a file of another shop, and of its unknown categories."""
+    task = _get_task(request, task_id)
+    if task.state != entities.ASKING:
+        return _answered(request, task)
+    question, layout = unpack_question(task.question), LAYOUTS[task.layout]
+    version = str(task.changed_at)
+    if request.method != "POST":
+        form = MappingForm(layout, question, initial={"version": version})
+        return _columns_page(request, task, form)
+    form = MappingForm(layout, question, request.POST)
+    if request.POST.get("version") != version:
+        return _answered(request, task)
+    if not form.is_valid():
+        return _columns_page(request, task, form, status=422)
+    now, categories = current_time(), form.chosen_categories
+    if not operations.answer_question(task, form.targets, categories, now):
+        return _answered(request, found_or_404(queries.get_task(task_id), "import"))
+    created = ", ".join(filter(None, categories.values()))
+    chosen = (f"{name}: {to}" for name, to in form.targets.items() if to != question.targets[name])
+    changes = {"file": task.file_name, "category": created, "columns": ", ".join(chosen)}
+    note_changes(request, {}, changes)
+    return redirect("adminpanel:spreadsheet", task_id=task_id)
+
+
+def _answered(request: HttpRequest, task: SpreadsheetTask) -> HttpResponse:
+    """Return the answer to a form whose question somebody else has answered, and to a page of an old question."""
+    if request.method != "POST":
+        return redirect("adminpanel:spreadsheet", task_id=task.task_id)
+    messages.error(request, _("The columns of this file have been matched already."))
+    return _render_task(request, task, status=409)
+
+
+def _columns_page(
+    request: HttpRequest, task: SpreadsheetTask, form: MappingForm, status: int = 200
+) -> HttpResponse:
+    preset = PRESETS.get(unpack_question(task.question).preset, UNKNOWN)
+    nodes = get_category_tree().nodes if form.categories() else []
+    context = {
+        "form": form,
+        "task": task,
+        "shop": preset.label,
+        "paths": [join_path(each.name for each in node.path) for node in nodes],
+        # A file can have more columns than an unsigned form may have fields.
+        "action": upload_url(request, reverse("adminpanel:import_columns", args=[task.task_id])),
+    }
+    return render_page(request, "adminpanel/files/import_columns.html", context, status=status)
+
+
+@staff_required(SPREADSHEET_STAFF)
+@require_safe
+def faulty_rows(request: HttpRequest, task_id: UUID) -> HttpResponse:
+    """Send the faulty rows of an import as a file."""
+    task = _get_task(request, task_id)
+    if not task.counts.get("faulty"):
+        raise Http404("no such rows")
+    _note_look(request, task)
+    response = StreamingHttpResponse(
+        operations.iterate_faulty_rows(task), content_type=CONTENT_TYPES["csv"]
+    )
+    name = f"{task.layout}-errors-{task.started_at:%Y-%m-%d-%H%M}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return cast(HttpResponse, response)  # Django's two response classes share no type
+
+
+@sensitive_post_parameters("code")
 @staff_required(SPREADSHEET_STAFF)
 @post_only("adminpanel:spreadsheet", "task_id")
 def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Let the worker apply an import that it has checked."""
-    task = _get_task(request, task_id)
+    """Let the worker apply an import that it has checked. An import about people asks for a second-factor code."""
+    task, form = _get_task(request, task_id), Form({}, auto_id="apply-%s")
+    if task.is_about_people and not (form.is_valid() and confirm_by_code(request, form)):
+        return _render_task(request, task, form, status=422)
     if not task.is_export and operations.start_applying(task, current_time()):
         note_changes(request, {}, {"file": task.file_name, "import": describe_task(task)})
     else:
@@ -155,11 +268,11 @@ def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
     return redirect("adminpanel:spreadsheet", task_id=task_id)
 
 
-@staff_required(SPREADSHEET_STAFF, is_about_people=False)
+@staff_required(EXPORT_STAFF, is_about_people=False)
 @get_or_post
 def export_new(request: HttpRequest) -> HttpResponse:
     """Choose an export, which the worker then writes."""
-    layouts = list_layouts(request)
+    layouts = list_layouts(request, exported=True)
     data = request.POST if request.method == "POST" else request.GET
     selection = list_filter_fields(data)
     if request.method != "POST":
@@ -194,7 +307,7 @@ def _export_page(
     return render_page(request, "adminpanel/files/export_new.html", context, status=status)
 
 
-@staff_required(SPREADSHEET_STAFF)
+@staff_required(EXPORT_STAFF)
 @require_safe
 def export_file(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Send the file of a finished export."""

@@ -26,12 +26,14 @@ from orders.numbers import is_order_number, normalize_order_number
 from orders.queries import get_order_by_number, list_order_years_by_email
 from orders.search import FoundOrders, OrderSearch, found_orders, prefetch_order_search
 from orders.search_terms import NAME
+from past_orders.entities import PastOrder
+from past_orders.queries import get_past_order, list_past_orders, prefetch_owned
 from web.forms import Form
 from web.types import StrOrPromise
 
 # A search reads the orders of this many years.
 YEARS_AT_ONCE = 2
-MAX_PRODUCTS = 10
+MAX_PRODUCTS, MAX_PAST_ORDERS = 10, 20
 TITLES: dict[str, StrOrPromise] = {
     "number": _("Orders by number"),
     "email": _("Orders by email address"),
@@ -53,10 +55,12 @@ class SearchAnswers:
     products: tuple[Product, ...] = ()
     has_more_products: bool = False
     years: tuple[int, ...] = ()
+    past_orders: tuple[PastOrder, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not (self.orders or self.customer or self.customers or self.products)
+        found = (self.orders, self.customer, self.customers, self.products, self.past_orders)
+        return not any(found)
 
     @property
     def names_people(self) -> bool:
@@ -64,6 +68,7 @@ class SearchAnswers:
         return bool(
             self.customer
             or self.customers
+            or self.past_orders
             or any(each.kind in ("email", NAME) for _title, each in self.orders)
         )
 
@@ -119,6 +124,7 @@ def find_everything(
     if not typed:
         return SearchAnswers()
     is_address, may_open_orders = "@" in typed, has_permission(user, "adminpanel.order")
+    may_open_customers = has_permission(user, "adminpanel.customer")
     last = year or now.year
     years: Collection[int] = range(last, last - YEARS_AT_ONCE, -1)
     if is_address and may_open_orders:
@@ -134,7 +140,18 @@ def find_everything(
         search.products,
         search.has_more_products,
         () if is_address or not may_open_orders else tuple(years),
+        tuple(_list_past_orders(typed, customer)) if may_open_customers else (),
     )
+
+
+def _list_past_orders(typed: str, customer: User | None) -> list[PastOrder]:
+    """Return the past order with a typed number, or the newest ones of a typed email address and of its customer."""
+    if "@" not in typed:
+        # Shopify's numbers begin with a hash.
+        return [*filter(None, map(get_past_order, (typed.upper(), f"#{typed.upper()}")))]
+    owners = (email_key(typed), *([customer.user_id.hex] if customer else ()))
+    reading = [prefetch_owned(owner, MAX_PAST_ORDERS) for owner in owners]
+    return list_past_orders(row for pending in reading for row in pending.rows())
 
 
 def prefetch_search(typed: str, user: User, years: Collection[int]) -> StartedSearch:

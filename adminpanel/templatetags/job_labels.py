@@ -34,6 +34,7 @@ LABELS = {
     "old conversations": gettext_lazy("Removal of old conversations"),
     "old exports": gettext_lazy("Removal of old exports"),
     "order days": gettext_lazy("Clean-up of board days"),
+    "pictures by address": gettext_lazy("Pictures of imported products"),
     "popular": gettext_lazy("Popular products"),
     "product reports": gettext_lazy("Stock value and products that need attention"),
     "reconciliation": gettext_lazy("Reconciliation of payments"),

@@ -1,4 +1,4 @@
-"""The names that lead to a product: its address and its SKUs. A name can be claimed by only one product."""
+"""The names that lead to a product: its address, its old addresses and its SKUs. A name can be claimed by only one product."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from cassandra_db import SEND_AGAIN, PendingResult, Row, applied_if, conditional
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.errors import ProductRefused, SkuTaken, SlugTaken
+from catalogue.old_addresses import list_old_paths
 from catalogue.rules import is_sku, is_slug
 
 CLAIM_SLUG = conditional_write(
@@ -33,16 +34,25 @@ RELEASE_SKU = conditional_write(
 
 @dataclass(frozen=True)
 class Claim:
-    """A name that leads to a product: the product's address, or the SKU of a variant."""
+    """A name that leads to a product: the product's address or old address, or the SKU of a variant."""
 
     name: str
     product_id: UUID
     variant_id: UUID | None = None
 
+    @property
+    def is_old_path(self) -> bool:
+        """Whether the name is a path in a former shop."""
+        return self.variant_id is None and self.name.startswith("/")
+
     def is_carried(self, product: Product | None) -> bool:
         """Return whether the product has this name now."""
-        if product is None or self.variant_id is None:
-            return product is not None and product.slug == self.name
+        if product is None:
+            return False
+        if self.is_old_path:
+            return self.name in list_old_paths(product.old_addresses)
+        if self.variant_id is None:
+            return product.slug == self.name
         variant = product.get_variant(self.variant_id)
         return variant is not None and variant.sku == self.name
 
@@ -51,7 +61,17 @@ def _list_claims(product: Product) -> list[Claim]:
     """Return the names that a product has to claim. The address comes last, so that it stays free if a SKU is refused."""
     product_id = product.product_id
     skus = [Claim(each.sku, product_id, each.variant_id) for each in product.variants]
-    return [*skus, Claim(product.slug, product_id)]
+    names = (*list_old_paths(product.old_addresses), product.slug)
+    return [*skus, *(Claim(name, product_id) for name in names)]
+
+
+def list_given_up(product: Product, before: Product) -> list[Claim]:
+    """Return the old addresses that the product had before and does not have any more."""
+    return [
+        claim
+        for claim in _list_claims(before)
+        if claim.is_old_path and not claim.is_carried(product)
+    ]
 
 
 def list_unclaimed(product: Product, before: Product | None = None) -> list[Claim]:
@@ -65,7 +85,7 @@ def list_taken_names(product: Product, before: Product | None = None) -> list[Pr
     possible = [
         each
         for each in _list_claims(product)
-        if (is_sku(each.name) if each.variant_id else is_slug(each.name))
+        if (is_sku(each.name) if each.variant_id else each.is_old_path or is_slug(each.name))
     ]
     return [_refuse(claim) for claim, holder in _read_open(possible, before) if holder]
 
@@ -122,6 +142,9 @@ def take_claims(claims: Iterable[Claim]) -> None:
 
 
 def _refuse(claim: Claim) -> ProductRefused:
+    if claim.is_old_path:
+        text = _("Another product has the old address %(path)s.")
+        return SlugTaken(text % {"path": claim.name}, "old_addresses")
     if claim.variant_id is None:
         return SlugTaken(_("Another product has this address."), "slug")
     return SkuTaken(

@@ -21,6 +21,7 @@ from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.operations.cards import refresh_cards
 from catalogue.operations.claims import (
+    list_given_up,
     list_taken_names,
     list_unclaimed,
     release_claims,
@@ -49,7 +50,8 @@ UPDATE_PRODUCT = conditional_write(
        active_from = :active_from, active_until = :active_until, tags = :tags, maker = :maker,
        maker_contact = :maker_contact, responsible_person = :responsible_person, safety = :safety, unit = :unit,
        length_mm = :length_mm, width_mm = :width_mm, height_mm = :height_mm, search_title = :search_title,
-       search_description = :search_description, related_ids = :related_ids, pictures = :pictures,
+       search_description = :search_description, google_category = :google_category, old_addresses = :old_addresses,
+       related_ids = :related_ids, pictures = :pictures,
        successor_id = :successor_id, featured = :featured,
        created_at = :created_at, updated_at = :updated_at
        WHERE product_id = :product_id IF version = :seen AND save_id != :save_id""",
@@ -63,8 +65,8 @@ MARK_BULK_CHANGE = conditional_write(
 INSERT_VARIANT = conditional_write(
     "Q1",
     """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, price_from, planned_prices,
-       picture, weight_grams, barcode, content, cost_price, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price,
-       :compare_at, :price_from, :planned_prices, :picture, :weight_grams, :barcode, :content, :cost_price, :sold)""",
+       picture, weight_grams, barcode, mpn, content, cost_price, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price,
+       :compare_at, :price_from, :planned_prices, :picture, :weight_grams, :barcode, :mpn, :content, :cost_price, :sold)""",
 )
 UPDATE_AVAILABILITY = write(
     "Q1",
@@ -119,6 +121,8 @@ def save_product(
         raise ProductChanged(queries.get_product_at_quorum(product.product_id))
     # Another save may have released a name that no product had. Both saves check the claims afterwards (decision 035).
     take_claims(list_unclaimed(saved, before))
+    if before:
+        release_claims(list_given_up(saved, before))
     if repriced:
         record_prices(queries.prefetch_product_at_quorum(product.product_id).rows(), now, ids)
     refresh_cards(product.product_id)
@@ -297,7 +301,7 @@ def change_product_status(product: Product, status: str, now: datetime) -> Produ
 def duplicate_product(product: Product, now: datetime) -> Product:
     """Save a draft copy of a product, with new ids, a new address and new SKUs; return the copy.
 
-    The copy has no crossed-out prices, because it was never sold, and no barcodes, because each barcode belongs to one article.
+    The copy has no crossed-out prices, because it was never sold, and no barcodes and part numbers, because each belongs to one article.
     Raises all errors of `save_product`.
     """
     product_id = uuid4()
@@ -314,6 +318,7 @@ def duplicate_product(product: Product, now: datetime) -> Product:
         active_until=None,
         featured=False,
         successor_id=None,
+        old_addresses="",
         created_at=None,
         variants=tuple(
             replace(
@@ -323,6 +328,7 @@ def duplicate_product(product: Product, now: datetime) -> Product:
                 compare_at=None,
                 planned=(),
                 barcode="",
+                mpn="",
             )
             for number, each in enumerate(variants, start=1)
         ),

@@ -67,6 +67,7 @@ from catalogue.queries.products import (
     prefetch_product,
     prefetch_product_at_quorum,
     prefetch_product_id_at_quorum,
+    prefetch_slug,
     prefetch_variant_by_sku,
 )
 from catalogue.queries.suggestions import BY_PREFIX, list_suggestions

@@ -31,8 +31,8 @@ PRODUCT = read(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, maker_contact, responsible_person, safety, unit, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
-       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, content, cost_price, sold
+       height_mm, search_title, search_description, google_category, old_addresses, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, mpn, content, cost_price, sold
        FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
@@ -42,8 +42,8 @@ PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, maker_contact, responsible_person, safety, unit, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
-       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, content, cost_price, sold
+       height_mm, search_title, search_description, google_category, old_addresses, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, mpn, content, cost_price, sold
        FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
 PRODUCT_ID = read(
@@ -52,6 +52,7 @@ PRODUCT_ID = read(
 PRODUCT_ID_NOW = PRODUCT_ID.with_consistency(LOCAL_QUORUM)
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
 SAVE_ID = read("Q1", "SELECT save_id FROM products WHERE product_id = :product_id LIMIT 1")
+SLUG = read("Q1", "SELECT slug FROM products WHERE product_id = :product_id LIMIT 1")
 AVAILABILITY = read(
     "Q1", "SELECT availability, in_stock_ids FROM products WHERE product_id = :product_id LIMIT 1"
 )
@@ -149,6 +150,11 @@ def _products_from_rows(rows: Iterator[Row], guard: Guard) -> Iterator[Product]:
             found = product_from_rows(present)
         if found:
             yield found
+
+
+def prefetch_slug(product_id: UUID) -> PendingResult:
+    """Start reading a product's address at quorum; the row has slug."""
+    return SLUG.start(product_id=product_id)
 
 
 def find_product_id_by_slug(slug: str) -> UUID | None:

@@ -30,6 +30,7 @@ from orders.lifecycle.events import Event
 from orders.lifecycle.transitions import Transition
 from orders.reorder import list_reorder_items
 from orders.submits import handle_once
+from past_orders.queries import prefetch_owned
 from web.days import end_of_day, start_of_day
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
@@ -51,16 +52,15 @@ class UnfilteredHistory:
 
 def _prefetch_history(
     request: HttpRequest, user_id: UUID
-) -> tuple[PendingResult, dict[int, PendingResult]]:
-    """Start reading a member's years with orders, and the latest orders of this year where the page shows all years."""
-    years = queries.prefetch_order_years(user_id)
+) -> tuple[PendingResult, PendingResult, dict[int, PendingResult]]:
+    """Start reading a member's years with orders, the newest past order, and this year's orders where all years are shown."""
+    years, past = queries.prefetch_order_years(user_id), prefetch_owned(user_id.hex, 1)
     if request.GET:
-        return years, {}
+        return years, past, {}
     since, before = _span(HistoryForm(years=()))
     year = current_time().year
-    return years, {
-        year: queries.prefetch_year_orders(user_id, year, since, before, limit=PAGE_SIZE)
-    }
+    orders = queries.prefetch_year_orders(user_id, year, since, before, limit=PAGE_SIZE)
+    return years, past, {year: orders}
 
 
 @require_safe
@@ -69,13 +69,14 @@ def _prefetch_history(
 def order_history(request: HttpRequest) -> HttpResponse:
     """Show the page of a member's orders, newest first: all orders, the orders of a year, or the orders of a range of days."""
     visitor = current_member(request)
-    pending_years, started = get_early_reads(request)
+    pending_years, pending_past, started = get_early_reads(request)
     years = [row.year for row in pending_years.rows()]
     form = HistoryForm(request.GET or None, years=years)
     context = {
         "form": form,
         "years": years,
         "unfiltered_history": UnfilteredHistory(tuple(years)),
+        "has_past_orders": bool(pending_past.rows()),
         "filtered": any(request.GET.get(name) for name in form.fields),
     }
     if form.is_bound and not form.is_valid():

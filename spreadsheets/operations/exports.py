@@ -44,6 +44,8 @@ _ID_BYTES = 16
 _PURPOSE = "files of orders"
 # A drawn invoice takes as long as this many lines of a table.
 _LINES_A_DRAWING = 10
+# A task's layout says which pages send its file: those of orders' files ask for a code.
+assert LAYOUTS.keys().isdisjoint(ORDER_FILES)
 NOTE_COUNTED = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET stored_as = :stored_as, total = :total WHERE month = :month AND task_id = :task_id
@@ -191,8 +193,15 @@ def _iterate_lines(
             return
         found = get_products(chosen, guard_product)
         products = (found[each] for each in chosen if each in found)
+    layout = LAYOUTS[task.layout]
+    if layout.table:
+        # It has nothing to do with products, and is written as the first part.
+        yield from () if first else layout.table()
+        return
+    lines = layout.lines
+    assert lines
     for product in products:
-        yield from LAYOUTS[task.layout].lines(product)
+        yield from lines(product)
 
 
 def _part_name(task: SpreadsheetTask, first: int) -> str:

@@ -7,7 +7,7 @@ also writes the row's mark.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -27,12 +27,15 @@ from cassandra_db import (
 )
 from catalogue.bulk_changes import has_mark
 from spreadsheets import entities, queries
-from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
-from spreadsheets.errors import FileRefused
-from spreadsheets.files import Table, open_table, unpack_workbook
-from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows
+from spreadsheets.entities import Change, FileRow, PlannedRow, SpreadsheetTask, pack
+from spreadsheets.errors import CellRefused, FileRefused
+from spreadsheets.files import open_table, unpack_workbook
+from spreadsheets.foreign.groups import read_converted
+from spreadsheets.layouts import LAYOUTS, Layout, is_foreign, iterate_rows, read_lines
+from spreadsheets.operations.conversions import convert_or_ask
+from spreadsheets.operations.links import has_waiting_links
 from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored
-from spreadsheets.operations.tasks import note_handled, start_task
+from spreadsheets.operations.tasks import note_handled, replace_file, start_task
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
 
@@ -45,11 +48,10 @@ _LETTERS_A_LINE = 500
 # The number of a row's faults that are stored. Further ones are left out.
 _MAX_FAULTS = 100
 _MAX_KEY_LENGTH = 200
-NOTE_UNPACKED = conditional_write(
-    "Q1",
-    """UPDATE spreadsheet_tasks SET stored_as = :stored_as WHERE month = :month AND task_id = :task_id
-       IF stored_as = :seen""",
-)
+# The longest text of a faulty row's cells that is stored. A longer row has to be looked up in the file itself.
+_MAX_FAULTY_LETTERS = 500_000
+# How long after its check a file about people can be applied. Its rows expire a day later (spreadsheets.models).
+PEOPLE_APPLY_DURATION = timedelta(days=6)
 NOTE_READ = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, total = :total, counts = :counts,
@@ -84,10 +86,15 @@ def start_import(
 
 
 def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
-    """Let the worker apply an import that was read; return whether that has begun or is done. Raises CassandraUnavailable."""
+    """Let the worker apply an import that was read; return whether that has begun or is done. Raises CassandraUnavailable.
+
+    An import about people cannot begin once its rows are about to expire.
+    """
+    if task.is_about_people and (task.changed_at or now) < now - PEOPLE_APPLY_DURATION:
+        return False
 
     def is_applying(row: Row) -> bool:
-        return row.state in (entities.APPLYING, entities.FINISHED)
+        return row.state in (entities.APPLYING, entities.LINKING, entities.FINISHED)
 
     outcome = apply_batch(
         NOTE_STATE.bind(
@@ -101,41 +108,40 @@ def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
 
 def read_on(task: SpreadsheetTask, most: int) -> int:
     """Plan about `most` further rows of a file. After the last row, count the rows of each plan. Return the number of planned rows."""
-    layout, done, encoding = LAYOUTS[task.layout], task.handled, ""
+    layout, done, encoding = LAYOUTS[task.layout], task.handled, task.encoding
     try:
         with open_stored(task.stored_as) as file:
-            table = open_table(file, layout.head)
-            if table.is_workbook:
-                _unpack(task, table)
-                return 1
-            encoding = table.encoding
-            rows = islice(iterate_rows(layout, table), done, None)
+            if task.source:
+                lines = read_converted(file)
+            else:
+                table = open_table(file, layout.head)
+                if table.is_workbook:
+                    # So that the workbook is unpacked only once.
+                    replace_file(task, file_of(unpack_workbook(table)))
+                    return 1
+                if is_foreign(layout, table.head):
+                    convert_or_ask(task, layout, file, table)
+                    return 1
+                encoding, lines = table.encoding, read_lines(layout, table)
+            rows = islice(iterate_rows(layout, lines), done, None)
             chunks = _divide(rows)
             while done - task.handled < most and (chunk := next(chunks, [])):
                 plan_rows(task, layout, chunk)
                 done += len(chunk)
             is_over = next(rows, None) is None
     except FileRefused as refused:
+        current = queries.get_task(task.task_id)
+        if current and current.stored_as != task.stored_as:
+            return 0  # another process has replaced the file in the meantime
         _end_reading(task, entities.REFUSED, done, encoding, str(refused))
         return done - task.handled
     if is_over:
         problem = "" if done else _("The file has no lines below the column names.")
-        _end_reading(task, entities.READ if done else entities.REFUSED, done, encoding, problem)
+        state = entities.READ if done else entities.REFUSED
+        _end_reading(task, state, done, encoding, problem)
     else:
         note_handled(task, done, total=done)
     return done - task.handled
-
-
-def _unpack(task: SpreadsheetTask, table: Table) -> None:
-    """Replace a workbook by a CSV file, so that the workbook is unpacked only once. Raises FileRefused."""
-    stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", file_of(unpack_workbook(table)))
-    outcome = NOTE_UNPACKED.apply(
-        if_lost=applied_if(lambda row: bool(row.stored_as == stored_as)),
-        **task.key,
-        stored_as=stored_as,
-        seen=task.stored_as,
-    )
-    default_storage.delete(task.stored_as if outcome else stored_as)
 
 
 def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
@@ -156,7 +162,8 @@ def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
 def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
     """Store the plans of these rows. If this is interrupted, all of them are stored or none."""
     planned = layout.plan(rows, task.task_id, current_time())
-    queries.ROWS.insert(
+    by_position = {each.position: each for each in rows}
+    queries.find_store(task).insert(
         task.task_id,
         {
             each.position: {
@@ -167,19 +174,36 @@ def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) ->
                 "product_id": each.product_id,
                 "variant_id": each.variant_id,
                 "seen": each.seen,
-                "changes": pack(each.changes),
+                "changes": (
+                    _pack_cells(by_position[each.position])
+                    if each.plan == "faulty"
+                    else pack(each.changes)
+                ),
                 "faults": pack(each.faults[:_MAX_FAULTS]),
+                "links": each.links or None,
             }
             for each in planned
         },
     )
 
 
+def _pack_cells(row: FileRow) -> str | None:
+    """Return the cells of a faulty row, which staff download and correct. The first line has its empty cells, too."""
+    cells = (
+        Change(line, "", name, None, text)
+        for line, cells in row.lines
+        for name, text in cells.items()
+        if text or line == row.line
+    )
+    packed = pack(tuple(cells))
+    return packed if packed and len(packed) <= _MAX_FAULTY_LETTERS else None
+
+
 def _end_reading(
     task: SpreadsheetTask, state: str, total: int, encoding: str, problem: str
 ) -> None:
     whole = replace(task, total=total)
-    rows = queries.ROWS.iterate_results(whole.rows) if not problem else ()
+    rows = queries.find_store(task).iterate_results(whole.rows) if not problem else ()
     counts = Counter(row.plan for row in rows)
     apply_batch(
         NOTE_READ.bind(
@@ -207,7 +231,7 @@ def mark_of(task_id: UUID, position: int) -> UUID:
 
 def apply_on(task: SpreadsheetTask, most: int) -> int:
     """Apply about `most` further rows. After the last row, count the rows of each result. Return how many rows were tried."""
-    done, tried = queries.ROWS.run(
+    done, tried = queries.find_store(task).run(
         task.rows,
         task.handled,
         most,
@@ -220,17 +244,22 @@ def apply_on(task: SpreadsheetTask, most: int) -> int:
 
 
 def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
-    row = queries.planned_row(stored)
+    row, store = queries.planned_row(stored), queries.find_store(task)
     mark = mark_of(task.task_id, row.position)
-    if task.layout == "stock":
+    if apply := LAYOUTS[task.layout].apply:
+        try:
+            result, reason = apply(task, row, mark)
+        except CellRefused as refused:
+            result, reason = "refused", str(refused)
+    elif task.layout == "stock":
         reason = _("Import of %(name)s") % {"name": task.file_name}
         result, reason = apply_count(row, str(task.started_by), reason, mark)
     else:
         result, reason = apply_changes(row, task.task_id, mark)
     if result == "done":
-        queries.ROWS.note_done(task.task_id, row.position, stored.label)
+        store.note_done(task.task_id, row.position, stored.label)
     else:
-        queries.ROWS.note_result(stored, result, stored.label, reason)
+        store.note_result(stored, result, stored.label, reason)
 
 
 def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
@@ -242,20 +271,19 @@ def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
 
 
 def _finish(task: SpreadsheetTask) -> None:
-    """Count the results and finish the import. If another worker left a row without a result, go back to that row."""
-    results, waiting = queries.ROWS.count_results(task.rows)
+    """Count the results. Finish the import, unless rows name pictures or products. If another worker left a row without a result, go back to that row."""
+    results, waiting = queries.find_store(task).count_results(task.rows)
     if waiting is not None:
         note_handled(task, waiting, task.total)
         return
-    apply_batch(
-        FINISH.bind(
-            **task.key,
-            state=entities.APPLYING,
-            then=entities.FINISHED,
-            handled=task.total,
-            results=dict(results),
-            now=current_time(),
-        ),
-        queries.UNFINISHED.bind_remove(task.task_id),
-        if_lost=REFUSED_MEANS_DONE,
+    links = task.layout == "products" and has_waiting_links(task)
+    finish = FINISH.bind(
+        **task.key,
+        state=entities.APPLYING,
+        then=entities.LINKING if links else entities.FINISHED,
+        handled=0 if links else task.total,
+        results=dict(results),
+        now=current_time(),
     )
+    ends = () if links else (queries.UNFINISHED.bind_remove(task.task_id),)
+    apply_batch(finish, *ends, if_lost=REFUSED_MEANS_DONE)

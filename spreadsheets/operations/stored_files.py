@@ -1,5 +1,6 @@
 """Files in the storage: uploaded files, and the files of exports."""
 
+import os
 from collections.abc import Iterable
 from tempfile import TemporaryFile
 from typing import IO
@@ -24,6 +25,13 @@ def open_stored(name: str) -> IO[bytes]:
     except FileNotFoundError as error:
         copy.close()
         raise FileRefused(_("The file wasn’t processed within a day. Upload it again.")) from error
+    copy.seek(0)
+    return copy
+
+
+def reopen(file: IO[bytes]) -> IO[bytes]:
+    """Return a temporary file once more, at its beginning. Only one of both can be read at a time; closing it leaves the other open."""
+    copy = os.fdopen(os.dup(file.fileno()), "rb")
     copy.seek(0)
     return copy
 

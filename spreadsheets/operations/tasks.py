@@ -1,7 +1,9 @@
 """Start, continue and end imports and exports as tasks of the worker."""
 
 from datetime import datetime
+from uuid import uuid4
 
+from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
@@ -17,12 +19,18 @@ from cassandra_db import (
 from jobs.rows import MAX_FAILURES
 from spreadsheets import entities, queries
 from spreadsheets.entities import SpreadsheetTask
+from spreadsheets.operations.stored_files import INCOMING
 
 INSERT_TASK = conditional_write(
     "Q1",
     """INSERT INTO spreadsheet_tasks (month, task_id, layout, state, file_name, stored_as, format, total, started_by, started_at,
        changed_at, handled) VALUES (:month, :task_id, :layout, :state, :file_name, :stored_as, :format, :total, :started_by,
        :now, :now, 0) IF NOT EXISTS""",
+)
+REPLACE_FILE = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET stored_as = :stored_as, source = :source, notes = :notes, encoding = :encoding, question = :question
+       WHERE month = :month AND task_id = :task_id IF stored_as = :seen AND state = :state""",
 )
 NOTE_HANDLED = conditional_write(
     "Q1",
@@ -65,6 +73,26 @@ def start_task(task: SpreadsheetTask, now: datetime) -> SpreadsheetTask:
     started = queries.get_task(task.task_id)
     assert started
     return started
+
+
+def replace_file(task: SpreadsheetTask, file: "File[bytes]") -> None:
+    """Replace an import's file, and store what `task` says of it: its source, notes, encoding and question.
+
+    Raises CassandraUnavailable and OSError.
+    """
+    stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", file)
+    outcome = REPLACE_FILE.apply(
+        if_lost=applied_if(lambda row: bool(row.stored_as == stored_as)),
+        **task.key,
+        stored_as=stored_as,
+        source=task.source or None,
+        notes=dict(task.notes),
+        encoding=task.encoding or None,
+        question=task.question or None,
+        seen=task.stored_as,
+        state=task.state,
+    )
+    default_storage.delete(task.stored_as if outcome else stored_as)
 
 
 def note_failure(task: SpreadsheetTask) -> None:

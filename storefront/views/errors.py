@@ -1,14 +1,20 @@
 """The pages of errors."""
 
 import re
+from contextlib import suppress
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from accounts.access import mark_staff_page
+from cassandra_db import CassandraUnavailable, current_time
+from catalogue.missing_addresses import sample_missing
+from catalogue.operations.redirects import find_new_address
 from catalogue.search import MAX_QUERY_LENGTH
 from web.decorators import list_methods, public
+from web.middleware import render_unavailable
 from web.rendering import render_page
 
 # A product's or category's address says which page was looked for; other addresses may be private.
@@ -44,7 +50,16 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 @public
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Explain that an address does not exist, and offer a search for its words."""
+    """Redirect from an address of a former shop; or explain that the address does not exist, and offer a search for its words."""
+    if request.method in ("GET", "HEAD"):
+        asked, now = request.get_full_path(), current_time()
+        try:
+            if address := find_new_address(asked, now):
+                return redirect(address, permanent=True)
+        except CassandraUnavailable:
+            return render_unavailable(request)
+        with suppress(CassandraUnavailable):
+            sample_missing(asked, now)
     _choose_frame(request)
     slug = _SLUG.fullmatch(request.path)
     context = {"guess": slug[1].replace("-", " ")[:MAX_QUERY_LENGTH] if slug else ""}

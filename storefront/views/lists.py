@@ -85,6 +85,7 @@ def new_arrivals(request: HttpRequest) -> HttpResponse:
     context = {
         "title": _("New arrivals"),
         "lead": _("The latest additions to the shop, newest first."),
+        "feed_url": reverse("new_products"),
         "nav_current": url,
     }
     return render_list(request, listing, "storefront/list.html", lambda _part, _selection: context)

@@ -61,7 +61,7 @@ LOOKS = {
     *("filters", "filter", "colours", "colour"),
     *("bulk_change_new", "bulk_changes", "bulk_change"),
     *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),
-    *("import_new", "export_new", "export_file"),
+    *("import_new", "import_columns", "faulty_rows", "export_new", "export_file"),
     *("settings", "brand", "delivery_methods", "delivery_method_new", "delivery_method"),
     *(
         "parcel_weights",
@@ -81,6 +81,7 @@ LOOKS = {
     "blocked_senders",
     *("promotions", "promotion_make", "promotion", "promotion_duplicate"),
     *("search_rules", "search_rule", "search_rule_new", "search_rule_file"),
+    "redirects",
 }
 SUBMITS = {
     "order": {
@@ -135,6 +136,7 @@ SUBMITS = {
     "front_page": {"front_block_move"},
     "front_block": {"front_block_remove"},
     "search_rule": {"search_rule_remove"},
+    "redirects": {"redirect_remove"},
     "products": {"product_price", "product_count"},
     "search": {"command"},
     "bulk_change": {"bulk_change_undo"},

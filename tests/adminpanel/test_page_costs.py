@@ -32,7 +32,7 @@ BOUNDS = {
     "board": (20, 3),
     "brand": (28, 4),  # the names of those who saved the last twenty
     "bulk_changes": (58, 4),  # the names of those who started each of the fifty
-    "customer": (12, 4),
+    "customer": (14, 4),
     # The people of 25 rows and of ten looks, and four partitions of each of 24 months in four rounds; a month usually fills the page.
     "customers": (140, 8),
     "front_page_rows": (10, 4),
@@ -46,10 +46,12 @@ BOUNDS = {
     "person": (8, 6),
     "promotions": (30, 5),  # and what each code has taken off
     "products": (60, 6),  # two for each of 25 rows
+    "redirects": (72, 4),  # partitions of 32 shards and seven days, and 25 addresses
     "sales": (20, 4),  # three periods, each in two or three months
     "searches": (40, 3),  # a partition of each of 30 days
     "spreadsheets": (56, 4),  # the names of those who started each of the fifty
     "stock": (110, 4),  # two for each of fifty rows
+    "stock_transfers": (110, 4),  # the product of each of fifty, and who started it
     "system": (72, 3),  # a lease of each job
     "unmatched_payments": (110, 4),  # the names of those who have decided
     "visits": (72, 3),  # two partitions of each of 30 days

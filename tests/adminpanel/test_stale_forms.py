@@ -364,6 +364,7 @@ STALE_FORMS: dict[str, Callable[[], StaleForm]] = {
 
 # Forms whose own tests send a stale one: the file, and the test's name.
 TRIED_ELSEWHERE = {
+    "import_columns": "adminpanel/files/test_columns.py::test_x531_of_two_who_match_columns_the_later_changes_nothing",
     "conversation_reply": "adminpanel/conversations/test_conversation.py::test_x394_a_reply_that_overlooks_a_message_is_shown_it_first_and_can_be_sent_then",
     "conversation_assign": "adminpanel/conversations/test_conversation.py::test_x395_a_stale_form_changes_nothing",
     "conversation_state": "adminpanel/conversations/test_conversation.py::test_x395_a_stale_form_changes_nothing",
@@ -398,7 +399,7 @@ NOTHING_TO_OVERWRITE = {
     "it makes something new": "conversation_new message_label_new saved_reply_new front_block_new text_page_new product_new category_new delivery_method_new warehouse_new terms_new promotion_make promotion_duplicate search_rule_new import_new export_new paper_new book_invoices",
     "it adds or takes off the tags that it names": "tags conversation_labels",
     "it skips what has changed since its page was read": "messages_change",
-    "it names the address": "sender_block sender_unblock",
+    "it names the address": "sender_block sender_unblock redirects redirect_remove",
     "it names the refund, which is noted once": "money_sent",
     "it names the version that does not go live": "text_page_take_back",
     "it says what the page is to be": "text_page_offline",

@@ -28,7 +28,9 @@ SCRIPT_NAMES = {"ArrowDown", "Backspace", "Enter", "Escape"}
 
 # What stands in pages and is the same in each language.
 NAMES = {
-    "UTC"  # a time's, everywhere
+    "UTC",  # a time's, everywhere
+    # Other shops.
+    *("Magento", "PrestaShop", "Shopify", "WooCommerce"),
 }
 # Blocks that hold no text: the classes of the page's body.
 CLASS_BLOCKS = {"page"}
@@ -116,7 +118,7 @@ def list_template_texts(path: Path) -> list[Finding]:
     """Return a template's texts that are not marked."""
     markup = _markup(path)
     found = [*_tag_literals(markup)]
-    if path.suffix != ".html":
+    if path.suffix not in (".html", ".atom"):
         return [*found, *markup.check(0, markup.text)]
     read = _UNREAD.sub(lambda match: match[1] + re.sub(r"[^\n]", " ", match[3]), markup.text)
     at = 0

@@ -39,7 +39,9 @@ from catalogue import bulk_changes
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import Selected
 from catalogue.entities import Product
+from catalogue.missing_addresses import WRITE_SAMPLE
 from catalogue.operations import save_product
+from catalogue.operations.redirects import save_redirect
 from catalogue.photos import take_in_photo
 from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
 from catalogue.search_rules import REDIRECT
@@ -118,6 +120,7 @@ from tests.factories import (
     make_user,
     sign_in_staff,
 )
+from tests.past_orders.making import make_past_order
 from tests.posts.posting import publish
 from tests.posts.showing import add_comment, change, make_profile
 from web.errors import TooManyAttempts
@@ -278,6 +281,19 @@ def _make_import(product: Product, ann: User, now: datetime) -> UUID:
     return task_id
 
 
+def _make_foreign_import(ann: User, now: datetime) -> UUID:
+    """A file of another shop whose columns and category wait to be matched."""
+    head = (
+        "Handle,Title,Body (HTML),Vendor,Type,Option1 Name,Option1 Value,Variant SKU,Variant Price"
+    )
+    line = "jug,Jug,<p>Tall.</p>,Kilnbrook,Jugs,Colour,Olive,JUG-1,12.00"
+    task_id: UUID = uuid_from_time(now)
+    file = ContentFile(f"{head}\n{line}\n".encode(), "products")
+    task = start_import(task_id, "products", file, "products_export.csv", ann.user_id, now)
+    run_task(task, 10)
+    return task_id
+
+
 def _make_paper(order_id: UUID, ann: User, now: datetime) -> UUID:
     """A packing slip that can be fetched."""
     task_id: UUID = uuid_from_time(now)
@@ -323,6 +339,8 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     )
     subscription = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
     ordered = make_payment(_place_order(4, now, ann))
+    save_redirect(f"/pages/offers-{uuid4().hex[:8]}", "deals")
+    WRITE_SAMPLE.run(day=now.date(), path="/pages/about-us", sample_id=uuid_from_time(now))
     change = bulk_changes.start_change(
         uuid_from_time(now),
         BulkAct("featured", featured=True),
@@ -331,6 +349,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         now,
     )
     bulk_changes.run_change(change, 1)
+    past_order = make_past_order(ann, address="Am Markt 1\n10115 Berlin")
     _review(present, ann, now)
     question = _question(present, ann, now)
     conversation, message_label = _make_conversation(ordered, ann, now)
@@ -351,7 +370,9 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "offer": _token(offer_url(offered)),
         "transfer": _send_one(present, ann, now),
         "unmatched": _pay_lost_order(ordered, now),
+        "past_order": past_order.number.strip("#"),
         "spreadsheet": str(_make_import(present, ann, now)),
+        "foreign_import": str(_make_foreign_import(ann, now)),
         "ordered": str(ordered.order_id),
         "to_pack": ordered.number,
         "order_change": str(_make_order_change(ordered.order_id, ann, now)),

@@ -29,7 +29,7 @@ class ShopPage:
 
 
 _SOLD_OUT = next((each.slug, sku) for each in PRODUCTS for sku in sold_out_skus(each))
-_ORDER, _SENT = "/orders/{order}/", "/orders/{sent}/"
+_ORDER, _SENT, _MOVED = "/orders/{order}/", "/orders/{sent}/", "/staff/search-rules/redirects/"
 _ANOTHER_ADDRESS = urlencode(
     {"email": "max@example.org", "current": PASSWORD, "csrfmiddlewaretoken": CSRF}
 )
@@ -189,6 +189,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "withdrawn": ShopPage("orders:withdrawn", "/withdraw/received/"),
         "history": ShopPage("orders:history", "/account/orders/", "ann"),
+        "past orders": ShopPage("past_orders:list", "/account/orders/past/", "ann"),
     },
     "accounts": {
         "sign in": ShopPage("accounts:login", "/account/login/"),
@@ -271,6 +272,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "staff's search": ShopPage("adminpanel:search", "/staff/search/?q=ann", "admin"),
         "staff's search, nothing found": ShopPage(
             "adminpanel:search", "/staff/search/?q=xyzzy", "staff"
+        ),
+        "staff's search, a past order": ShopPage(
+            "adminpanel:search", "/staff/search/?q={past_order}", "admin"
         ),
         "staff's order": ShopPage("adminpanel:order", "/staff/orders/{order}/", "staff"),
         "staff's order with a return": ShopPage(
@@ -409,6 +413,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:spreadsheet_help", "/staff/spreadsheets/columns/", "admin"
         ),
         "import": ShopPage("adminpanel:import_new", "/staff/spreadsheets/import/upload/", "admin"),
+        "columns of another shop": ShopPage(
+            "adminpanel:import_columns", "/staff/spreadsheets/{foreign_import}/columns/", "admin"
+        ),
         "export": ShopPage("adminpanel:export_new", "/staff/spreadsheets/export/", "admin"),
         "an import that was read": ShopPage(
             "adminpanel:spreadsheet", "/staff/spreadsheets/{spreadsheet}/", "admin"
@@ -566,6 +573,8 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a new rule, refused": ShopPage(
             "adminpanel:search_rule_new", "/staff/search-rules/pinned/new/", "admin", 422, _NOTHING
         ),
+        "redirects": ShopPage("adminpanel:redirects", _MOVED, "admin"),
+        "a redirect, refused": ShopPage("adminpanel:redirects", _MOVED, "admin", 422, _NOTHING),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
     },
@@ -645,7 +654,7 @@ _STAFF_ACTIONS = (
     ),
     *("conversation_state", "conversation_labels", "message_label_new", "message_label_empty"),
     *("message_label_delete", "saved_reply_remove", "sender_block", "sender_unblock"),
-    *("search_rule_remove", "command"),
+    *("search_rule_remove", "redirect_remove", "command"),
     *("category_move", "category_remove", "front_page_row"),
     *("front_block_move", "front_block_remove"),
     *("text_page_offline", "text_page_take_back"),
@@ -699,11 +708,12 @@ URLS_WITHOUT_PAGE = {
     **dict.fromkeys(("conversations:file", "conversations:guest_file"), "a file"),
     "mail:answer": _SUBMIT,
     "adminpanel:spreadsheet_example": "a file",
-    "adminpanel:export_file": "a file",
+    **dict.fromkeys(("adminpanel:export_file", "adminpanel:faulty_rows"), "a file"),
     "adminpanel:search_rule_file": "a file",
     "sitemap": "for robots",
     "sitemap_part": "for robots",
     "robots": "for robots",
+    **dict.fromkeys(("llms", "google.xml", "google.tsv", "new_products"), "for machines"),
     "favicon": "a redirect to the icon",
     "healthz": "for machines",
     "readyz": "for machines",

@@ -56,6 +56,7 @@ RULES_BY_COPY = {
     "tracking_numbers": "I32",
     **dict.fromkeys(("sales_facts", "daily_sales_by_dimension"), "I7"),
     **dict.fromkeys(("book_entries", "book_sums", "open_invoices"), "I53"),
+    "past_orders_by_owner": "I54",
     "users_by_email": "I8",
     **dict.fromkeys(("user_stats", "customers_by_last_order"), "I35"),
     **dict.fromkeys(
@@ -98,7 +99,8 @@ NO_COPIES = {
         "stock_transfers",
         "backorders",
     ),
-    *("picture_uploads", "waiting_uploads_by_day"),
+    "remembered_mappings",  # what staff chose; a file with these columns is asked about anew without it
+    *("picture_uploads", "waiting_uploads_by_day", "fetched_pictures"),
     *(
         "product_changes_by_hour",
         "sales_days",
@@ -132,8 +134,10 @@ NO_COPIES = {
     # Counted anew each night from all products; what was in stock last night nothing knows today.
     *("stock_values", "products_needing_attention"),
     "sensor_quarters",  # what each process has seen: a lowest and a highest that nothing else keeps apart
+    *("past_orders", "people_rows"),
     *("late_book_entries", "book_months", "pending_book_days_by_minute"),
     "book_differences",  # compared anew each night, with the time of the comparison
+    *("redirects", "missing_addresses"),
     "customer_months",  # it only says where to look for rows of customers_by_last_order
     "customer_segments",  # counted anew each night, with the time of the count
     "daily_customers",  # an order whose person was erased since does not say any more which it was
@@ -320,6 +324,33 @@ def test_i17_a_sku_that_a_variant_had_before_is_free_again_a_day_after_the_last_
         assert repair(only, "I17").is_clean
     stolen = (replace(other.variants[0], sku=former),)
     operations.save_product(replace(other, variants=stolen), datetime.now(UTC))
+    assert find_product_id_by_slug(product.slug) == product.product_id
+
+
+def test_i14_i17_an_old_address_leads_to_its_product_alone_and_is_free_once_it_is_given_up() -> (
+    None
+):
+    kept, former = (f"/products/{uuid4().hex}" for _ in range(2))
+    product = make_product("Orrery")
+    operations.save_product(replace(product, old_addresses=kept), datetime.now(UTC))
+    only = Scope(
+        products=frozenset({product.product_id}), tables=frozenset({"product_ids_by_slug"})
+    )
+    cql("DELETE FROM product_ids_by_slug WHERE slug = %s", kept)
+    cql(
+        "INSERT INTO product_ids_by_slug (slug, product_id) VALUES (%s, %s) USING TIMESTAMP %s",
+        *(former, product.product_id),
+        in_a_day() - 3 * DAY // timedelta(microseconds=1),
+    )
+    assert [each.split(": ")[0] for each in found(only, "I14")] == [
+        f"I14 product {product.product_id}"
+    ]
+    assert repair(only, "I14").is_clean
+    assert find_product_id_by_slug(kept) == product.product_id
+    with time_machine.travel(datetime.now(UTC) + DAY + timedelta(minutes=1), tick=True):
+        assert [each.split(": ")[0] for each in found(only, "I17")] == [f"I17 the address {former}"]
+        assert repair(only, "I17").is_clean
+    assert find_product_id_by_slug(former) is None
     assert find_product_id_by_slug(product.slug) == product.product_id
 
 

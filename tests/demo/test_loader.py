@@ -277,6 +277,7 @@ def test_what_is_derived_can_be_made_anew(demo_shop: Seen) -> None:
         "front-page",
         "related",
         "sitemap",
+        "feeds",
         "order-lists",
         "customer-sums",
         "account-search",

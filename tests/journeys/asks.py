@@ -193,6 +193,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:spreadsheet": [ask(task_id="{spreadsheet}")],
     "adminpanel:spreadsheet_example": [ask(layout="prices")],
     "adminpanel:import_apply": [ask(task_id="{spreadsheet}")],
+    "adminpanel:import_columns": [ask(task_id="{spreadsheet}")],
+    "adminpanel:faulty_rows": [ask(task_id="{spreadsheet}")],
     "adminpanel:export_file": [ask(task_id="{spreadsheet}")],
     "adminpanel:product_prices": [
         ask(

@@ -88,6 +88,7 @@ from questions.operations import ask_question
 from reviews.links import guest_token, stop_token
 from spreadsheets import operations
 from stock_alerts.queries import Subscription, unsubscribe_token
+from storefront.feeds import write_feeds
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.conversations.mailboxes import customer_of, guest
@@ -587,6 +588,12 @@ class Cast:
 @pytest.fixture(scope="module")
 def cast(keyspace: str) -> Cast:
     return Cast()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def feeds(keyspace: str) -> None:
+    """The worker's files, without which their addresses answer that they are still to come."""
+    write_feeds((), datetime.now(UTC))
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from openpyxl import Workbook
 
 from catalogue.entities import Product
 from spreadsheets import operations, queries
-from spreadsheets.entities import PlannedRow, SpreadsheetTask
+from spreadsheets.entities import LINKING, PlannedRow, SpreadsheetTask
 
 Lines = Iterable[Sequence[Any]]
 
@@ -45,12 +45,20 @@ def stored(task: SpreadsheetTask) -> SpreadsheetTask:
 
 
 def go_on(task: SpreadsheetTask, most: int = 1000) -> SpreadsheetTask:
-    """Let the worker go on until it is through."""
+    """Let the worker go on until it is through; what rows name is left to `follow`."""
     task = stored(task)
-    while task.is_under_way:
+    while task.is_under_way and task.state != LINKING:
         operations.run_task(task, most)
         task = stored(task)
     return task
+
+
+def follow(task: SpreadsheetTask, at: datetime | None = None) -> int:
+    """Let the worker fetch and find what the rows of an import name, as far as it is due at a time (default: now)."""
+    count = 0
+    while operations.is_due(task := stored(task), at or datetime.now(UTC)):
+        count += operations.follow_links(task)
+    return count
 
 
 def read(content: bytes, layout: str = "prices") -> SpreadsheetTask:
@@ -68,7 +76,7 @@ def rows_of(task: SpreadsheetTask) -> list[PlannedRow]:
     return [
         row
         for first in range(0, task.total, queries.BUCKET_LENGTH)
-        for row in queries.list_bucket(task.task_id, first)
+        for row in queries.list_bucket(task, first)
     ]
 
 

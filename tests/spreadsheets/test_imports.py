@@ -260,7 +260,6 @@ def test_x106_each_fault_is_named_with_its_line_and_column() -> None:
 @pytest.mark.parametrize(
     ("head", "said"),
     [
-        (["sku", "price", "colour"], "no column “colour”"),
         (["sku", "price", "price"], "there twice"),
         (["sku", "compare_at"], "“price” is missing"),
         (["sku", "price"], "no lines below"),

@@ -18,26 +18,28 @@ Choose a cart | Choose a cart. | Choose a category | Choose a colour | Choose a 
 Choose a delivery method | Choose a file | Choose a format | Choose a new status |
 Choose a password | Choose a payment method | Choose a price change | Choose a reason |
 Choose a review. | Choose a role | Choose a rounding | Choose a state | Choose a tax rate |
-Choose a type of filter | Choose a unit | Choose a warehouse | Choose an action | Choose an email |
-Choose an event | Choose an order | Choose at least one country | Choose one |
+Choose a type of filter | Choose a unit | Choose a warehouse | Choose an action |
+Choose an email | Choose an event | Choose an order | Choose at least one country | Choose one |
 Choose one to five stars | Choose what they can do | Choose what to do | Choose yes or no |
-Enter SKUs of the products | Enter a VAT number | Enter a code. | Enter a comment |
-Enter a conversation | Enter a day and a time | Enter a name | Enter a name for the cart. |
-Enter a note | Enter a page | Enter a picture | Enter a postcode | Enter a price |
-Enter a quantity. | Enter a reason for your colleagues | Enter a review | Enter a seller |
-Enter a subject | Enter a tag, for example gift | Enter a tagline | Enter a text | Enter a title |
-Enter a town or city | Enter a version | Enter a whole number from 0 to 1,000,000 |
-Enter a whole number from 0 to 3,650 | Enter a whole number from 0 to 60 |
-Enter a whole number from 0 to 99 | Enter a whole number from 1 to 1,000,000 |
-Enter a whole number from 14 to 3,650 | Enter an act | Enter an address | Enter an amount |
-Enter an email address in the format name@example.com | Enter one of your recovery codes |
-Enter searched words | Enter searches | Enter the alt text | Enter the card number |
-Enter the code | Enter the full name | Enter the name of the shop |
-Enter the six digits that your app shows | Enter the street and number |
-Enter words never to suggest | Enter words that mean the same | Enter words to find as well |
-Enter your answer | Enter your current password | Enter your message | Enter your name |
-Enter your order number | Enter your password | Enter your question |
-Reload the page and try again
+Enter SKUs of the products | Enter a VAT number | Enter a category | Enter a code |
+Enter a code. | Enter a comment | Enter a conversation | Enter a date | Enter a day and a time |
+Enter a kind | Enter a name | Enter a name for the cart. | Enter a new address | Enter a note |
+Enter a number of stars | Enter a page | Enter a picture | Enter a postcode | Enter a price |
+Enter a product | Enter a quantity. | Enter a reason for your colleagues | Enter a review |
+Enter a seller | Enter a subject | Enter a tag, for example gift | Enter a tagline |
+Enter a text | Enter a title | Enter a town or city | Enter a version |
+Enter a whole number from 0 to 1,000,000 | Enter a whole number from 0 to 3,650 |
+Enter a whole number from 0 to 60 | Enter a whole number from 0 to 99 |
+Enter a whole number from 1 to 1,000,000 | Enter a whole number from 14 to 3,650 |
+Enter an act | Enter an address | Enter an amount |
+Enter an email address in the format name@example.com | Enter an old address |
+Enter an order number | Enter one of your recovery codes | Enter searched words |
+Enter searches | Enter the alt text | Enter the card number | Enter the code |
+Enter the full name | Enter the name of the shop | Enter the six digits that your app shows |
+Enter the street and number | Enter words never to suggest | Enter words that mean the same |
+Enter words to find as well | Enter your answer | Enter your current password |
+Enter your message | Enter your name | Enter your order number | Enter your password |
+Enter your question | Reload the page and try again
 """
 
 

@@ -14,7 +14,7 @@ from catalogue import jobs
 from catalogue.index_files import SearchIndexBusy
 from catalogue.search_index import build_index
 from orders.rebuild import rebuild_order_lists, rebuild_user_stats
-from storefront.jobs import rebuild_related_products, rebuild_sitemap
+from storefront.jobs import rebuild_feeds, rebuild_related_products, rebuild_sitemap
 
 REBUILDS: dict[str, Callable[[datetime], str]] = {
     "index": lambda now: f"{build_index()} products",
@@ -22,6 +22,7 @@ REBUILDS: dict[str, Callable[[datetime], str]] = {
     "front-page": jobs.rebuild_front_page,
     "related": rebuild_related_products,
     "sitemap": rebuild_sitemap,
+    "feeds": rebuild_feeds,
     "order-lists": rebuild_order_lists,
     "customer-sums": rebuild_user_stats,
     "account-search": rebuild_account_search,
@@ -29,7 +30,7 @@ REBUILDS: dict[str, Callable[[datetime], str]] = {
 
 
 class Command(BaseCommand):
-    help = "Make the search index, suggestions, front page, related products, the sitemap, the lists of orders, the sums of customers or the search for customers anew; without a name, all."
+    help = "Make the search index, suggestions, front page, related products, the sitemap, the feeds, the lists of orders, the sums of customers or the search for customers anew; without a name, all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("what", nargs="*", choices=[*REBUILDS, []], metavar="|".join(REBUILDS))

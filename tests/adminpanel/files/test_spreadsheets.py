@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import reverse
 
 from catalogue.search_index import build_index
@@ -16,7 +16,8 @@ from spreadsheets import jobs, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import iterate_export
 from tests.factories import make_product
-from tests.spreadsheets.files import csv_of, go_on, stored
+from tests.remote_host import run_remote_host
+from tests.spreadsheets.files import csv_of, follow, go_on, stored
 
 NEW, EXPORT = reverse("adminpanel:import_new"), reverse("adminpanel:export_new")
 LIST = reverse("adminpanel:spreadsheets")
@@ -87,6 +88,25 @@ def test_x105_what_is_no_file_is_said_beside_its_field(cleo: Client) -> None:
     page = cleo.get(reverse("adminpanel:spreadsheet", args=(task.task_id,)))
     assert task.problem in page.content.decode()
     assert "Apply" not in page.content.decode()
+
+
+def test_x536_the_page_says_which_pictures_are_pending_and_missing(cleo: Client) -> None:
+    mug = make_product("Mug", price="12.00", listed=True)
+    with run_remote_host() as host, override_settings(FETCH_TEST_HOSTS=[host.name]):
+        lines = [["product", "sku", "pictures"], [mug.slug, mug.variants[0].sku, host.url("/gone")]]
+        answer = send(cleo, csv_of(lines), "products")
+        address, task = answer["Location"], go_on(task_of(answer))
+        assert "links=waiting" not in cleo.get(address).content.decode()
+        cleo.post(f"{address}apply/")
+        go_on(task)
+        page = cleo.get(f"{address}?links=waiting").content.decode()
+        assert page.count("Pictures pending") == 2, "the filter and the row"
+        follow(task)
+    page = cleo.get(f"{address}?links=failed").content.decode()
+    assert "Pictures missing" in page
+    assert "/gone: The host answered with status 404." in page
+    assert "None." in cleo.get(f"{address}?links=waiting").content.decode()
+    assert cleo.get(f"{address}?links=x").status_code == 404
 
 
 def test_x108_a_form_that_is_sent_twice_is_one_import(cleo: Client) -> None:
