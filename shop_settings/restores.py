@@ -36,3 +36,11 @@ def get_number_series(at: datetime | None = None) -> int:
     known = get_settings().get_values(RESTORES).values()
     begun = [moment for moment in known if at is None or moment <= at]
     return (max(begun) - _EPOCH) // timedelta(minutes=1) if begun else 0
+
+
+def copy_timestamp_at(placed_at: datetime, version: int) -> int:
+    """Return the write timestamp of the copies at a version of an order, in microseconds since 1970: placed + version.
+
+    Since a restore, in which later versions were lost, it is later than theirs. Raises CassandraUnavailable.
+    """
+    return round(placed_at.timestamp() * 1000) * 1000 + version + get_number_series()

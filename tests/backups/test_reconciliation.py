@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -46,6 +47,7 @@ from orders import operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.payment_attempts import derive_payment_id
 from orders.numbers import derive_order_number
+from orders.operations.copies import write_copies
 from orders.operations.placement import claim_order_number
 from orders.papers.invoice import list_credits
 from payments.gateways import ListedPayment, PaymentRequest, get_gateway
@@ -156,6 +158,17 @@ def test_x557_a_page_of_text_gets_no_version_that_an_order_may_have_named() -> N
         skip_numbers(since, now())
     after = get_settings_at_quorum().get_values(TEXT_PAGES)["terms"]
     assert (after.saved, after.heads) == (before.saved + SKIPPED_VERSIONS, before.heads)
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_x557_the_copies_of_an_orders_lost_versions_are_replaced() -> None:
+    order = make_order()
+    write_copies(replace(order, version=order.version + 5))
+    skip_numbers(now(), now())
+    scope = Scope(orders=frozenset({order.order_id}))
+    report = check_consistency(scope, ["I3"], repair=True, recheck_after=())
+    assert report.fixed_violations
+    assert report.is_clean, report.violations
 
 
 # ---- Payments

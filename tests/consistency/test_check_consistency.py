@@ -24,6 +24,7 @@ from consistency.findings import Report, Scope
 from consistency.management.commands import check_consistency as command
 from consistency.runner import check_consistency
 from consistency.sales import _iterate_days
+from inventory.operations.ledger import LedgerSource, write_ledger_entries
 from inventory.queries import get_stock_numbers
 from jobs.minutes import floor_to_minute
 from orders import queries
@@ -154,6 +155,17 @@ def test_i2_units_that_are_gone_from_a_paid_order_are_named_and_reserved_again()
     assert repair(of(order)).is_clean
     numbers = get_stock_numbers(variant_id, warehouse_id)
     assert (numbers.available, numbers.committed, numbers.received) == (3, 2, 5)
+
+
+def test_i2_units_that_only_the_ledger_has_for_an_order_that_is_lost_are_free() -> None:
+    order, lost_id = make_order(paid=True, stock=5), uuid4()
+    variant_id, warehouse_id, _ = stock_item_of(order)
+    source = LedgerSource(lost_id, 1, uuid4())
+    write_ledger_entries(variant_id, warehouse_id, source, [("committed", 3)])
+    assert any(f"order {lost_id}, which is none" in each for each in found(of(order), "I2"))
+    assert repair(of(order)).is_clean
+    numbers = get_stock_numbers(variant_id, warehouse_id)
+    assert (numbers.available, numbers.committed) == (4, 1)
 
 
 def test_i2_what_was_sent_is_not_reserved_again_with_what_is_gone() -> None:
