@@ -17,6 +17,7 @@ from cassandra_db import current_microseconds, read, truncate_to_milliseconds, w
 from catalogue.entities import Product
 from catalogue.queries import get_category, prefetch_product_at_quorum, product_from_rows
 from jobs.rows import guard_row
+from shop_settings.restores import copy_timestamp_at
 
 # The time after marking a day in which a delayed process may still write facts. Then a last run adds up its sales.
 LATEST_FACT = timedelta(minutes=5)
@@ -40,8 +41,8 @@ class Sale:
 
     @property
     def written_at(self) -> int:
-        """The timestamp with which the order's facts are written, in microseconds since 1970: placed + version."""
-        return round(self.placed_at.timestamp() * 1000) * 1000 + self.version
+        """The timestamp with which the order's facts are written, in microseconds since 1970."""
+        return copy_timestamp_at(self.placed_at, self.version)
 
     def is_recorded(self, facts: Iterable[Fact]) -> bool:
         """Return whether these facts of the order have everything that the sale says of its lines."""

@@ -15,5 +15,7 @@ def explain(kinds: type[Exception], text: str) -> Iterator[None]:
     """Turn errors of these kinds into a BackupError, in a block or a function."""
     try:
         yield
+    except BackupError:
+        raise
     except kinds as error:
         raise BackupError(f"{text}: {error}") from error

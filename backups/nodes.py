@@ -63,16 +63,19 @@ class Node:
             self._call(_STORAGE, "clearSnapshot", [_TEXT, _TEXTS], tag, _texts(keyspace))
 
     def list_snapshot(self, tag: str, keyspace: str, table: str) -> list[Path]:
-        """Return the files of a table's snapshot. Raises BackupError if it is gone, or one of its SSTables."""
-        files, folders = [], self._find(keyspace, f"{table}-*/snapshots/{tag}")
-        if not folders:
+        """Return the files of a table's snapshot. Raises BackupError if it is gone or has lost files, and OSError."""
+        files = {path.name: path for path in self._find(keyspace, f"{table}-*/snapshots/{tag}/*")}
+        if "manifest.json" not in files:
             raise BackupError(f"The snapshot {tag} has lost {table}.")
-        for folder in folders:
-            listed = json.loads((folder / "manifest.json").read_text())["files"]
-            if missing := [name for name in listed if not (folder / name).exists()]:
-                raise BackupError(f"The snapshot {folder} has lost {', '.join(missing)}.")
-            files += [path for path in folder.iterdir() if path.suffix not in (".json", ".cql")]
-        return sorted(files)
+        # It lists each SSTable's data, and each table of contents the other files.
+        wanted = set(json.loads(files["manifest.json"].read_text())["files"])
+        for name in [each for each in files if each.endswith("TOC.txt")]:
+            wanted |= {name.replace("TOC.txt", part) for part in files[name].read_text().split()}
+        if missing := wanted - files.keys():
+            raise BackupError(
+                f"The snapshot {tag} of {table} has lost {', '.join(sorted(missing))}."
+            )
+        return [files[name] for name in sorted(files) if not name.endswith((".json", ".cql"))]
 
     def import_sstables(self, keyspace: str, table: str, folder: Path) -> None:
         """Take the SSTables in a folder into a table. The files are moved."""

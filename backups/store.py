@@ -1,7 +1,8 @@
 """The store of backups: a folder or a bucket with encrypted chunks, and for each backup a manifest that names its chunks.
 
 A chunk is named by a keyed hash of its content. So backups share what has not changed, and one that was cut off need not store
-again what is there. Both keys are made of BACKUP_KEY.
+again what is there. AES-GCM is the checksum: a chunk that is damaged, or has another one's name, cannot be decrypted. Both keys
+are made of BACKUP_KEY.
 """
 
 import hmac
@@ -69,18 +70,12 @@ class BackupStore:
     def read_file(self, file: StoredFile) -> Iterator[bytes]:
         """Yield a file's content in chunks."""
         for chunk in file["chunks"]:
-            content = self._decrypt(self._read(f"{CHUNKS}/{chunk}"), chunk)
-            if self._digest(content) != chunk:
-                raise BackupError(f"The chunk {chunk} has a wrong checksum, in {file['name']}.")
-            yield content
+            yield self._decrypt(self._read(f"{CHUNKS}/{chunk}"), chunk)
 
     def list_backups(self, keyspace: str = "") -> list[str]:
         """Return the names of the backups of one keyspace, or of all, oldest first."""
-        return sorted(
-            name
-            for name in self._list(MANIFESTS)
-            if name.endswith(f"-{keyspace}" if keyspace else "")
-        )
+        end = f"-{keyspace}" if keyspace else ""
+        return sorted(name for name in self._list(MANIFESTS) if name.endswith(end))
 
     def read_manifest(self, name: str) -> Manifest:
         """Return a backup's manifest; "latest" names the newest of all."""
@@ -97,8 +92,17 @@ class BackupStore:
             )
         return Manifest(**json.loads(self._decrypt(sealed, name)))
 
+    def require_chunks(self, manifest: Manifest) -> None:
+        """Raise BackupError if the store lacks chunks of a backup."""
+        if missing := manifest.list_chunks().difference(self._list(CHUNKS)):
+            raise BackupError(
+                f"{manifest.name} is incomplete: the store lacks {CHUNKS}/{min(missing)}, and {len(missing) - 1} more. Make a new"
+                " backup, or restore another one."
+            )
+
     def write_manifest(self, manifest: Manifest) -> None:
-        """Complete a backup: from now on it is listed."""
+        """Complete a backup: from now on it is listed. Raises BackupError if somebody has deleted its chunks meanwhile."""
+        self.require_chunks(manifest)
         sealed = self._encrypt(json.dumps(asdict(manifest)).encode(), manifest.name)
         self._write(f"{MANIFESTS}/{manifest.name}", HEAD + b"\n" + sealed)
 
@@ -127,8 +131,8 @@ class BackupStore:
             return self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], name.encode())
         except (InvalidTag, ValueError) as error:
             raise BackupError(
-                f"{name} is damaged, or BACKUP_KEY is another one. If a chunk is damaged, delete it: the next backup stores it"
-                " again, if the shop still has it."
+                f"{name} is damaged, or BACKUP_KEY is another one. Delete a chunk that is damaged: the next backup stores it again,"
+                " if the shop still has it. Delete a damaged backup's manifest: meanwhile no chunk is deleted."
             ) from error
 
     def _list(self, folder: str) -> list[str]:

@@ -69,8 +69,9 @@ def fill(orders: int) -> dict[str, list[float]]:
     """Write the rows that the search reads for this many orders: a row for each order and kind of term."""
     from cassandra_db.bulk import BulkWriter
     from orders.numbers import derive_order_number
-    from orders.operations.copies import BY_EMAIL, BY_TERM, copy_timestamp_at
+    from orders.operations.copies import BY_EMAIL, BY_TERM
     from orders.search_terms import NAME, NUMBER, SKU, TRACKING, find_head, fold_code, fold_number
+    from shop_settings.restores import copy_timestamp_at
 
     with BulkWriter() as writer:
         for index in range(orders):

@@ -35,6 +35,7 @@ from cassandra_db import (
 )
 from jobs.due_rows import DueRows
 from jobs.minutes import MINUTE
+from shop_settings.restores import copy_timestamp_at
 
 # A month is closed this long after its end: money that moved in it is booked within minutes, and a broken worker is mended sooner.
 CLOSE_AFTER = timedelta(days=10)
@@ -291,7 +292,7 @@ def record_open_invoice(invoice: OpenInvoice, version: int) -> None:
         "shard": order_shard(invoice.order_id),
         "placed_at": invoice.placed_at,
         "order_id": invoice.order_id,
-        "at": round(invoice.placed_at.timestamp() * 1000) * 1000 + version,
+        "at": copy_timestamp_at(invoice.placed_at, version),
     }
     if not invoice.amount:
         OPEN_REMOVED.run(**key)

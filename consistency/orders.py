@@ -1,6 +1,7 @@
 """I2, I3, I6, I7, I9, I29, I32, I33, I53: an order's stock, copies, code, sales figures, sums and promises agree with its partition."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from consistency import books, copies, order_search, vouchers
 from consistency.changes import change_subjects, compare_with_mark
 from consistency.findings import Check, Violation, call, column_subjects
 from consistency.stock import compare_reserved_units
+from inventory import operations as inventory
 from orders import bulk_changes, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.items import Item
@@ -51,7 +53,8 @@ def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
             actual = f"{found.units} {found.state}" if found.units else "nothing"
             expected = f"{wanted.units} {wanted.state}" if wanted.units else "nothing"
             fault = "other units are reserved for it than it has to have"
-            fix = partial(apply_effects, order.order_id)
+            repair = apply_effects if found.units else _reserve_again
+            fix = partial(repair, order.order_id)
             yield wrong(where, fault, f"{actual}, not {expected}", fix)
     if order.skus and order.skus != tuple(sorted({item.sku for item in items})):
         fault = "its SKUs are not those of its lines"
@@ -64,6 +67,24 @@ def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
         if not is_right or count != order.item_count:
             fault = "its lines are not what is reserved for it"
             yield wrong(describe_order(order), fault, f"{count} of {order.item_count}")
+
+
+def _reserve_again(order_id: UUID, now: datetime) -> None:
+    """Reserve what a backup lacks because it has the stock of a moment before the order, then apply the order's effects."""
+    if order := queries.get_order(order_id):
+        items = queries.list_items(order)
+        lost = {
+            (wanted.line_number, wanted.warehouse_id)
+            for wanted, found in compare_reserved_units(order, items)
+            if wanted.units and not found.units
+        }
+        allocations = order.list_allocations(items)
+        inventory.reserve_again(
+            order_id,
+            [each for each in allocations if (each.line_number, each.warehouse_id) in lost],
+            now,
+        )
+        apply_effects(order_id, now)
 
 
 def _check_money(order: Order) -> Iterator[Violation]:

@@ -13,7 +13,7 @@ from consistency.findings import Check, Scope, Violation, call, column_subjects
 from inventory import operations, queries
 from inventory.entities import ARRIVING, IN_TRANSIT, LEAVING, Allocation, StockNumbers
 from inventory.operations import rebuild_stock_numbers
-from inventory.operations.ledger import LedgerSource, write_ledger_entries
+from inventory.operations.ledger import LedgerSource, delete_order_entries, write_ledger_entries
 from inventory.operations.reservations import DUE_EXPIRIES
 from inventory.warehouses import list_stock_locations
 from jobs.minutes import floor_to_minute
@@ -151,6 +151,7 @@ def _check_sums(
     derived = queries.fold_stock_numbers(rows, entries)
     if derived != numbers:
         entries = queries.list_ledger_entries(*stock_item, whole=True)
+        yield from _check_lost_orders(stock_item, rows, entries)
         derived = queries.fold_stock_numbers(rows, entries)
     # The ledger lacks units that a loader has written without a receipt.
     if derived.received and derived != numbers:
@@ -160,6 +161,21 @@ def _check_sums(
 
 
 # ---- I4, and I2 from the stock item's side
+
+
+def _check_lost_orders(
+    stock_item: StockItemKey, rows: Sequence[Row], entries: Sequence[Row]
+) -> Iterator[Violation]:
+    """Check that an order whose units only the ledger knows is there: a backup may have a later ledger than orders."""
+    refs = {row.reservation_id for row in rows}
+    order_ids = {
+        row.source_id for row in entries if row.kind == "committed" and row.ref not in refs
+    }
+    for order_id in sorted(order_ids):
+        if get_order(order_id) is None:
+            fault = f"has units in its ledger for order {order_id}, which is none"
+            fix = call(delete_order_entries, *stock_item, order_id)
+            yield Violation("I2", describe_stock_item(stock_item), fault, fix=fix)
 
 
 def _check_reservations(stock_item: StockItemKey, rows: Sequence[Row]) -> Iterator[Violation]:

@@ -49,7 +49,8 @@ class Inventory(Model):
 
 
 class StockLedger(Model):
-    """Q16: permanent changes of a variant's stock in a warehouse, by order or receipt; entries never change.
+    """Q16: permanent changes of a variant's stock in a warehouse, by order or receipt; entries never change. Those of an order
+    that a restore has lost are deleted.
 
     Kinds: received, adjusted (with a reason) and transferred by staff, committed, released_committed and shipped for an order's
     line, returned. `units` is a running total: the largest value counts. With `inventory`, entries rebuild every number.

@@ -6,7 +6,7 @@ class LeaseLost(Exception):
 
 
 class SchemaOutdated(Exception):
-    """The keyspace lacks tables or columns that this version has."""
+    """The keyspace lacks tables or columns that this version has, or is not reconciled after a restore."""
 
 
 class MigrationError(Exception):

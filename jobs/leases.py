@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from time import monotonic, sleep
 from types import TracebackType
 from uuid import UUID, uuid4
 
@@ -292,12 +293,16 @@ def claim_lease(seen: LeaseRow, now: datetime) -> Lease | None:
     return Lease(seen, me) if outcome else None
 
 
-def hold_lease(job: str) -> Lease:
-    """Claim the job now, for `with hold_lease(job) as lease:`. Raises LeaseLost if another worker holds it, CassandraUnavailable."""
-    now = current_time()
-    lease = claim_lease(get_lease(job), now)
-    if lease is None:
-        raise LeaseLost(f"{job}: another worker holds the job")
+def hold_lease(job: str, wait_seconds: float = 0) -> Lease:
+    """Claim the job, for `with hold_lease(job) as lease:`, and wait for a worker that holds it, or died a moment ago.
+
+    Raises LeaseLost if it is held for `wait_seconds`, CassandraUnavailable.
+    """
+    until = monotonic() + wait_seconds
+    while (lease := claim_lease(get_lease(job), current_time())) is None:
+        if monotonic() >= until:
+            raise LeaseLost(f"{job}: another worker holds the job")
+        sleep(1)
     return lease
 
 

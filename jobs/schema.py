@@ -35,6 +35,8 @@ from jobs.rows import collect_failed_rows
 
 # The name of the lease under which the schema is changed, and the position of a backfill that is done.
 SCHEMA, DONE = "schema", "done"
+# The table that marks a restored keyspace until it is reconciled. It has no model, because a shop has no such table.
+RESTORE_MARK = "restore_state"
 # How long a migration waits for another one to end, in seconds: longer than all tables take on nodes that have much to do.
 WAIT_SECONDS = 600
 # How often a backfill reports its progress, in seconds.
@@ -104,10 +106,17 @@ def list_pending_steps() -> PendingSteps:
 
 
 def require_current_schema() -> None:
-    """Raise SchemaOutdated if the keyspace lacks what the models have; it may have more. Raises CassandraUnavailable."""
-    if list_missing_parts():
-        # Another process may have added it since this one has read the schema.
+    """Raise SchemaOutdated if the keyspace lacks what the models have, or is not reconciled after a restore; it may have more.
+
+    Raises CassandraUnavailable.
+    """
+    if list_missing_parts() or has_part(RESTORE_MARK):
+        # Another process may have changed it since this one has read the schema.
         refresh_schema()
+    if has_part(RESTORE_MARK):
+        raise SchemaOutdated(
+            f"The keyspace {keyspace_name()} was restored from a backup: run `manage.py reconcile_restore` first."
+        )
     if missing := list_missing_parts():
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
         raise SchemaOutdated(

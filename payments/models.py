@@ -20,7 +20,7 @@ class UnmatchedPayment(Model):
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
     __personal_data__ = {"why": "knows an order's number, and which of the staff decided"}
     shop = columns.Text(partition_key=True)  # always 'shop'
-    payment_id = columns.UUID(primary_key=True)
+    payment_id = columns.UUID(primary_key=True)  # or the id of an order without a gateway
     gateway = columns.Text()  # or the payment method that has none
     reference = columns.Text()  # at the gateway
     number = columns.Text()  # of the order; of a payment, the order is lost

@@ -12,18 +12,19 @@ from payments.methods import MANUAL_METHODS
 from pricing.money import from_minor_units
 
 SHOP = "shop"
-_COLUMNS = "payment_id, gateway, reference, number, amount, currency, started_at, state, decided_by, decided_at"
+_SELECT = """SELECT payment_id, gateway, reference, number, amount, currency, started_at, state, decided_by, decided_at
+             FROM unmatched_payments WHERE shop = :shop"""
 # Q29: the payments without an order, and the orders whose money staff look up.
-UNMATCHED = read("Q29", f"SELECT {_COLUMNS} FROM unmatched_payments WHERE shop = :shop")  # noqa: S608 -- a constant
-UNMATCHED_ONE = read(
-    "Q29",
-    f"SELECT {_COLUMNS} FROM unmatched_payments WHERE shop = :shop AND payment_id = :payment_id",  # noqa: S608
-)
+UNMATCHED = read("Q29", _SELECT)
+UNMATCHED_ONE = read("Q29", f"{_SELECT} AND payment_id = :payment_id")
 
 
 @dataclass(frozen=True)
 class UnmatchedPayment:
-    """A payment without an order or, if it is `is_manual`, an order whose money staff look up. `state`: open, refunded, checked."""
+    """A payment without an order or, if it is `is_manual`, an order whose money staff look up; then its id is `payment_id`.
+
+    `state`: open, refunded, checked.
+    """
 
     payment_id: UUID
     gateway: str
@@ -45,7 +46,7 @@ class UnmatchedPayment:
 
 
 def list_unmatched_payments() -> list[UnmatchedPayment]:
-    """Return the unmatched payments: the open ones first, then by their time. Raises CassandraUnavailable."""
+    """Return the payments of `unmatched_payments_from_rows`. Raises CassandraUnavailable."""
     return unmatched_payments_from_rows(prefetch_unmatched_payments().rows())
 
 
@@ -56,25 +57,18 @@ def prefetch_unmatched_payments() -> PendingResult:
 
 def unmatched_payments_from_rows(rows: Iterable[Row]) -> list[UnmatchedPayment]:
     """Return the payments in the rows of UNMATCHED: the open ones first, then by their time."""
-    found = map(_from_row, rows)
+    # Some cells of an expired row can outlive the others.
+    found = [_from_row(row) for row in rows if row.gateway]
     return sorted(found, key=lambda each: (not each.is_open, each.started_at, each.number))
 
 
 def get_unmatched_payment(payment_id: UUID) -> UnmatchedPayment | None:
     """Return an unmatched payment, or None. Raises CassandraUnavailable."""
     row = UNMATCHED_ONE.one(shop=SHOP, payment_id=payment_id)
-    return _from_row(row) if row else None
+    return _from_row(row) if row and row.gateway else None
 
 
 def _from_row(row: Row) -> UnmatchedPayment:
-    return UnmatchedPayment(
-        row.payment_id,
-        row.gateway,
-        row.reference,
-        row.number,
-        from_minor_units(row.amount, row.currency),
-        row.started_at,
-        row.state,
-        row.decided_by,
-        row.decided_at,
-    )
+    values = row._asdict()
+    amount = from_minor_units(values.pop("amount"), values.pop("currency"))
+    return UnmatchedPayment(**values, amount=amount)

@@ -1,55 +1,30 @@
 """The restores of the shop from a backup. Each begins a new series of the numbers that must not be given twice."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime, timedelta
 
-from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
+from shop_settings.kinds import SettingKind
 from shop_settings.operations import change_settings
 from shop_settings.queries import get_settings
 
 # A series begins with the number of minutes from here to its restore: above all that was ever given of the series before.
 _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+# When the series of a restore has begun, by the moment of its backup. No form changes them.
+RESTORES: SettingKind[datetime] = SettingKind(
+    "restores",
+    lambda key, value: datetime.fromisoformat(value["begun_at"]),
+    lambda begun_at: {"begun_at": begun_at.isoformat()},
+    dict,
+    lambda snapshot, today: None,
+)
 
 
-@dataclass(frozen=True)
-class Restore:
-    """A restore into a keyspace, which is `key`, from a backup. What happened after `backed_up_at` is lost.
+def begin_restore(backed_up_at: datetime, now: datetime) -> None:
+    """Record a restore. No backup knows the restores from itself, so each has a record of its own.
 
-    The numbers that are given from `begun_at` on are those of a new series.
+    A repeat changes nothing. Raises SettingsBusy, CassandraUnavailable.
     """
-
-    key: str
-    backed_up_at: datetime
-    begun_at: datetime
-
-
-def _parse(key: str, value: Mapping[str, Any]) -> Restore:
-    moments = {name: datetime.fromisoformat(value[name]) for name in ("backed_up_at", "begun_at")}
-    return Restore(**pick_fields(Restore, value) | moments | {"key": key})
-
-
-def _dump(restore: Restore) -> dict[str, Any]:
-    return {name: getattr(restore, name).isoformat() for name in ("backed_up_at", "begun_at")}
-
-
-def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """Accept all restores: no form changes them."""
-
-
-RESTORES: SettingKind[Restore] = SettingKind("restores", _parse, _dump, dict, _check)
-
-
-def begin_restore(key: str, backed_up_at: datetime, now: datetime) -> Restore:
-    """Record a restore into a keyspace and return it; a repeat returns the recorded one.
-
-    Raises SettingsBusy, CassandraUnavailable.
-    """
-    new = Restore(key, backed_up_at, now)
-    return change_settings(RESTORES, lambda known: {key: new, **known}, now).get_values(RESTORES)[
-        key
-    ]
+    key = backed_up_at.isoformat()
+    change_settings(RESTORES, lambda known: {key: now, **known}, now)
 
 
 def get_number_series(at: datetime | None = None) -> int:
@@ -58,6 +33,14 @@ def get_number_series(at: datetime | None = None) -> int:
     Numbers that were given between a backup and its restore are unknown, so a restored shop continues far above them. Raises
     CassandraUnavailable.
     """
-    begun = [each.begun_at for each in get_settings().get_values(RESTORES).values()]
-    begun = [moment for moment in begun if at is None or moment <= at]
+    known = get_settings().get_values(RESTORES).values()
+    begun = [moment for moment in known if at is None or moment <= at]
     return (max(begun) - _EPOCH) // timedelta(minutes=1) if begun else 0
+
+
+def copy_timestamp_at(placed_at: datetime, version: int) -> int:
+    """Return the write timestamp of the copies at a version of an order, in microseconds since 1970: placed + version.
+
+    Since a restore, in which later versions were lost, it is later than theirs. Raises CassandraUnavailable.
+    """
+    return round(placed_at.timestamp() * 1000) * 1000 + version + get_number_series()

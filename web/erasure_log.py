@@ -4,7 +4,7 @@ It has an empty file for each erasure, in a folder for each day. Its name is a h
 recognise who have the id, from a backup.
 """
 
-from datetime import date, datetime
+from datetime import datetime
 from hashlib import sha256
 from uuid import UUID
 
@@ -27,15 +27,10 @@ def log_erasure(user_id: UUID, now: datetime) -> None:
         storages["backups"].save(name, ContentFile(b"erased\n"))
 
 
-def list_logged_erasures(since: date) -> set[str]:
-    """Return the hashes of the people whose erasure was logged on a day or later. Raises the storage's errors."""
+def list_logged_erasures() -> set[str]:
+    """Return the hashes of all people whose erasure was logged. Raises the storage's errors."""
     if "backups" not in settings.STORAGES:
         return set()
     storage = storages["backups"]
     days = storage.listdir(FOLDER)[0] if storage.exists(FOLDER) else []
-    return {
-        name
-        for day in days
-        if day >= since.isoformat()
-        for name in storage.listdir(f"{FOLDER}/{day}")[1]
-    }
+    return {name for day in days for name in storage.listdir(f"{FOLDER}/{day}")[1]}

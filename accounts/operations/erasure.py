@@ -20,6 +20,7 @@ from accounts.second_factor import delete_second_factor
 from accounts.sessions import end_sessions
 from cassandra_db import QUORUM, REFUSED_MEANS_DONE, SEND_AGAIN, conditional_write, scan, write
 from jobs.due_rows import DueRows, Sweep
+from jobs.rows import guard_row
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from web import personal_data
@@ -105,26 +106,26 @@ def erase_account(user_id: UUID, now: datetime) -> bool:
     return True
 
 
-def repeat_erasures(since: datetime, now: datetime) -> tuple[int, int]:
-    """Erase the people again whose erasure was logged since a moment, and whom a restore has brought back.
+def repeat_erasures(now: datetime) -> tuple[int, int]:
+    """Erase the people again whose erasure was logged, and whom a restore has brought back. One who fails holds up no other.
 
-    Return how many are erased, and how many are locked out and erased later, by the worker. Raises LastAdmin, CassandraUnavailable
-    and the errors of the log's storage.
+    Return how many are erased, and how many are locked out and erased later, by the worker. Raises CassandraUnavailable and the
+    errors of the log's storage; outside of a worker's run LastAdmin, too.
     """
-    logged = list_logged_erasures(since.date())
+    logged = list_logged_erasures()
     done = later = 0
     # Without a log there is nobody to look for.
     for row in EVERYBODY.iterate_table() if logged else ():
-        if hash_user_id(row.user_id) not in logged:
-            continue
-        if row.role:
-            set_role(row.user_id, "", now)  # they had given it up before they were erased
-        request_erasure(row.user_id, now)
-        try:
-            done += erase_account(row.user_id, now)
-        except ErasureRefused as refused:
-            log.warning("user %s is erased later: %s", row.user_id, refused)
-            later += 1
+        if hash_user_id(row.user_id) in logged:
+            with guard_row(f"erasure of user {row.user_id}"):
+                if row.role:
+                    set_role(row.user_id, "", now)  # they had given it up before they were erased
+                request_erasure(row.user_id, now)
+                try:
+                    done += erase_account(row.user_id, now)
+                except ErasureRefused as refused:
+                    log.warning("user %s is erased later: %s", row.user_id, refused)
+                    later += 1
     return done, later
 
 

@@ -5,6 +5,7 @@ from http import HTTPStatus
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -32,9 +33,10 @@ from analytics.days import shop_today
 from cassandra_db import current_time
 from orders.papers.order_files import ORDER_FILES, InvoicesOfMonth
 from payments import operations as payments
-from payments.errors import GatewayUnavailable
+from payments.errors import GatewayMissing, GatewayUnavailable
 from payments.queries import get_unmatched_payment
 from pricing.money import to_minor_units
+from pricing.templatetags.money import format_money
 from spreadsheets import operations
 from web.decorators import post_only
 from web.forms import Form
@@ -159,10 +161,13 @@ def settle_unmatched_payment(request: HttpRequest, payment_id: UUID) -> HttpResp
         state = payments.settle_unmatched_payment(
             found, current_member(request).user_id, current_time()
         )
+    except (GatewayMissing, LookupError):
+        unknown = _("This shop’s account at the payment provider doesn’t have this payment.")
+        return _show_unmatched(request, HTTPStatus.CONFLICT, error=unknown)
     except GatewayUnavailable as error:
         return _show_unmatched(request, HTTPStatus.SERVICE_UNAVAILABLE, error=str(error))
-    except LookupError:
-        unknown = _("The payment provider doesn’t know this payment.")
-        return _show_unmatched(request, HTTPStatus.CONFLICT, error=unknown)
     note_changes(request, {"state": "open"}, {"state": state, "order": found.number})
+    refunded = _("The payment of %(amount)s for order %(number)s is refunded.")
+    done = _("Order %(number)s is checked.") if found.is_manual else refunded
+    messages.success(request, done % {"number": found.number, "amount": format_money(found.amount)})
     return redirect("adminpanel:unmatched_payments")

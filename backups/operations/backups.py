@@ -51,7 +51,7 @@ def make_backup(say: Callable[[str], None], keep: int, rate: float = 0) -> Manif
     found = find_keyspace(keyspace)
     if found is None or find_mark(keyspace):
         raise BackupError(f"{keyspace} is missing, or was restored and is not reconciled yet.")
-    with hold_lease(LEASE) as lease, connect_nodes() as nodes:
+    with hold_lease(LEASE), connect_nodes() as nodes:
         name = f"{current_time():%Y%m%dT%H%M%SZ}-{keyspace}"
         try:
             times = _take_snapshots(nodes, keyspace, list(found.tables), TAG + name)
@@ -73,16 +73,15 @@ def make_backup(say: Callable[[str], None], keep: int, rate: float = 0) -> Manif
                     table: _copy_table(store, nodes, keyspace, table, TAG + name, pace)
                     for table in schema
                 },
-                media=list(_copy_media(store, keyspace, pace)),
+                media=_copy_media(store, keyspace, pace),
             )
         finally:
             for node in nodes:
                 node.clear_snapshots(TAG, keyspace)
         store.write_manifest(manifest)
-        lease.last_run = lease.result_at = current_time()
-        lease.result = f"{name}, {pace.done / 1_000_000:.1f} MB read"
         save_position(LEASE, manifest.snapshot_at.isoformat())
-        say(f"{lease.result}; {store.delete_old_backups(keyspace, keep)} old chunks deleted")
+        say(f"{name}: complete, {pace.done / 1_000_000:.1f} MB read")
+        say(f"{store.delete_old_backups(keyspace, keep)} old chunks deleted")
     return manifest
 
 
@@ -122,8 +121,8 @@ def _sort_tables(tables: list[str]) -> list[str]:
 def _copy_table(
     store: BackupStore, nodes: list[Node], keyspace: str, table: str, tag: str, pace: "_Pace"
 ) -> dict[str, list[StoredFile]]:
-    """Store the files of a table's snapshot. Return them by host id. Raises BackupError if one is missing."""
-    with explain(FileNotFoundError, "The snapshot has lost a file"):
+    """Store the files of a table's snapshot. Return them by host id. Raises BackupError if one is missing or cannot be read."""
+    with explain(OSError, f"The snapshot of {table} cannot be read"):
         return {
             node.host_id: [
                 store.write_file(path.name, partial(path.open, "rb"), pace.passed)
@@ -133,17 +132,24 @@ def _copy_table(
         }
 
 
-def _copy_media(store: BackupStore, keyspace: str, pace: "_Pace") -> Iterator[StoredFile]:
-    """Store all files of the media, and yield them. A picture never changes: one of the last backup is not read again."""
-    last = [store.read_manifest(name).media for name in store.list_backups(keyspace)[-1:]]
-    known = {file["name"]: file for media in last for file in media}
+@explain(Exception, "The media cannot be read")
+def _copy_media(store: BackupStore, keyspace: str, pace: "_Pace") -> list[StoredFile]:
+    """Store all files of the media, and return them. A picture never changes: one of the last backup is not read again."""
+    known: dict[str, StoredFile] = {}
+    with suppress(BackupError, IndexError):  # there is none, or it cannot be read
+        last = store.read_manifest(store.list_backups(keyspace)[-1])
+        known = {
+            file["name"]: file for file in last.media if file["name"].startswith(f"{PICTURES}/")
+        }
+    media = []
     for name in _list_media(""):
-        file = known.get(name) if name.startswith(f"{PICTURES}/") else None
-        if file and store.known_chunks.issuperset(file["chunks"]):
-            yield file
+        if name in known and store.known_chunks.issuperset(known[name]["chunks"]):
+            media.append(known[name])
         else:
             with suppress(FileNotFoundError):  # deleted since it was listed
-                yield store.write_file(name, partial(default_storage.open, name), pace.passed)
+                opening = partial(default_storage.open, name)
+                media.append(store.write_file(name, opening, pace.passed))
+    return media
 
 
 def _list_media(folder: str) -> Iterator[str]:

@@ -15,10 +15,11 @@ from backups.errors import BackupError, explain
 from backups.manifest import Manifest, StoredFile
 from backups.nodes import Node, connect_nodes
 from backups.operations.backups import list_configuration
-from backups.queries import MARK, execute, find_keyspace
+from backups.queries import MARK, execute, execute_all, find_keyspace, find_mark
 from backups.store import BackupStore
 from cassandra_db import CassandraUnavailable
-from cassandra_db.session import keyspace_name
+from cassandra_db.schema import AGREEMENT_SECONDS
+from cassandra_db.session import get_session, keyspace_name
 from catalogue.photos import CONTENT_TYPES
 
 Say = Callable[[str], None]
@@ -34,7 +35,8 @@ def restore(name: str, keyspace: str, say: Say) -> Manifest:
     store = BackupStore()
     manifest = store.read_manifest(name)
     restore_tables(store, manifest, keyspace, say)
-    count = sum(_restore_media_file(store, file) for file in manifest.media)
+    with explain(Exception, "The storage of the media fails"):
+        count = sum(_restore_media_file(store, file) for file in manifest.media)
     say(f"{count} files of the media written; {len(manifest.media) - count} were there")
     then, now = manifest.settings, list_configuration()
     for each in sorted(then.keys() | now.keys()):
@@ -55,28 +57,31 @@ def restore_tables(
     options = {"class": options.pop("strategy_class")} | {
         each: str(factor) for each, factor in options.items()
     }
+    if find_keyspace(keyspace):
+        mark = find_mark(keyspace)
+        of = "a restore that was cut off" if mark and not mark.is_finished else "a shop"
+        raise BackupError(
+            f"The keyspace {keyspace} is there, of {of}. A restore never writes over data: name a new one, or look at this one and drop"
+            f" it in cqlsh: DROP KEYSPACE {keyspace};"
+        )
+    store.require_chunks(manifest)
     with connect_nodes() as nodes:
         sources = _find_sources(manifest, nodes, str(options))
         _require_space(manifest, nodes, sum(map(len, sources.values())))
-        if find_keyspace(keyspace):
-            raise BackupError(
-                f"The keyspace {keyspace} is there, of a shop or of a restore that was cut off. A restore never writes over data: name a new one."
-            )
+        # The driver would wait for ten seconds, and a node that has not heard of a table takes none of its files.
+        get_session().cluster.max_schema_agreement_wait = AGREEMENT_SECONDS
         execute(f"CREATE KEYSPACE {keyspace} WITH replication = {options}")
         execute(
             f"CREATE TABLE {keyspace}.{MARK} (backup text PRIMARY KEY, snapshot_at timestamp, is_finished boolean)"
         )
         cql = f"INSERT INTO {keyspace}.{MARK} (backup, snapshot_at, is_finished) VALUES (%s, %s, false)"  # noqa: S608
         execute(cql, manifest.name, manifest.snapshot_at)
-        for number, (table, statements) in enumerate(manifest.schema.items(), start=1):
-            for cql in statements:
-                cql = cql.replace(f" TABLE {manifest.keyspace}.", f" TABLE {keyspace}.", 1)
-                if is_scratch:
-                    cql = cql.replace("allow_auto_snapshot = true", "allow_auto_snapshot = false")
-                execute(cql)
+        _create_tables(manifest, keyspace, is_scratch)
+        for number, table in enumerate(manifest.schema, start=1):
             for node in nodes:
                 for source in sources[node.host_id]:
-                    _import_files(store, node, keyspace, table, manifest.files[table][source])
+                    if files := manifest.files[table][source]:
+                        _import_files(store, node, keyspace, table, files)
             if number % 25 == 0 or number == len(manifest.schema):
                 say(f"{number} of {len(manifest.schema)} tables restored")
         for node in nodes:
@@ -87,6 +92,17 @@ def restore_tables(
 def forget_restore() -> None:
     """Let the shop's keyspace count as a shop's again, after its reconciliation. May be repeated. Raises CassandraUnavailable."""
     execute(f"DROP TABLE IF EXISTS {keyspace_name()}.{MARK}")
+
+
+def _create_tables(manifest: Manifest, keyspace: str, is_scratch: bool) -> None:
+    def adapt(cql: str) -> str:
+        cql = cql.replace(f" TABLE {manifest.keyspace}.", f" TABLE {keyspace}.", 1)
+        return cql.replace("auto_snapshot = true", "auto_snapshot = false") if is_scratch else cql
+
+    execute_all(adapt(create) for create, *_changes in manifest.schema.values())
+    for _create, *changes in manifest.schema.values():
+        for cql in changes:
+            execute(adapt(cql))
 
 
 def _find_sources(manifest: Manifest, nodes: list[Node], replication: str) -> dict[str, list[str]]:
@@ -112,15 +128,16 @@ def _import_files(
     store: BackupStore, node: Node, keyspace: str, table: str, files: list[StoredFile]
 ) -> None:
     folder = node.staging_folder / keyspace / table
-    shutil.rmtree(node.staging_folder, ignore_errors=True)  # of a restore that was cut off
-    with explain(OSError, f"The files of {table} cannot be written"):
-        folder.mkdir(parents=True)
-        for file in files:
-            with (folder / file["name"]).open("wb") as target:
-                target.writelines(store.read_file(file))
-        if files:
+    shutil.rmtree(folder.parent, ignore_errors=True)  # of a restore that was cut off
+    try:
+        with explain(OSError, f"The files of {table} cannot be written"):
+            folder.mkdir(parents=True)
+            for file in files:
+                with (folder / file["name"]).open("wb") as target:
+                    target.writelines(store.read_file(file))
             node.import_sstables(keyspace, table, folder)
-        shutil.rmtree(node.staging_folder)
+    finally:
+        shutil.rmtree(folder.parent, ignore_errors=True)
 
 
 def _restore_media_file(store: BackupStore, file: StoredFile) -> bool:
@@ -131,6 +148,5 @@ def _restore_media_file(store: BackupStore, file: StoredFile) -> bool:
     content = ContentFile(b"".join(store.read_file(file)))
     if content_type := CONTENT_TYPES.get(name.rpartition(".")[2]):
         content.content_type = content_type  # type: ignore[attr-defined]
-    with explain(Exception, f"The storage of the media does not take {name}"):
-        default_storage.save(name, content)
+    default_storage.save(name, content)
     return True

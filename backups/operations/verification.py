@@ -45,9 +45,9 @@ def verify_backup(name: str, say: Callable[[str], None]) -> bool:
 
 
 def _drop(scratch: str) -> None:
-    """Drop the scratch keyspace. Raises BackupError if no verification has made it."""
-    found = find_keyspace(scratch)
-    if found and found.tables and find_mark(scratch) is None:
+    """Drop the scratch keyspace. Raises BackupError if it may be somebody's: no verification marks its restore as finished."""
+    found, mark = find_keyspace(scratch), find_mark(scratch)
+    if found and (mark.is_finished if mark else found.tables):
         raise BackupError(f"The keyspace {scratch} is not of a verification: drop it yourself.")
     execute(f"DROP KEYSPACE IF EXISTS {scratch}")
 

@@ -28,6 +28,7 @@ from inventory.operations.reservations import (
     drop_expired_minute,
     extend_reservations,
     record_reservation_expiries,
+    reserve_again,
     reserve_stock,
 )
 from inventory.operations.stock_copies import copy_allocated_stock, copy_stock

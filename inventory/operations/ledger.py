@@ -13,7 +13,7 @@ from cassandra_db import SEND_AGAIN, Row, conditional_write, retry_attempts, wai
 from inventory import queries
 from inventory.entities import SENTINEL, Allocation, StockNumbers
 from inventory.errors import NothingReceived, StockNumbersChanging
-from inventory.queries import ledger_shard
+from inventory.queries import MAX_SHARDS, ledger_shard
 
 ENTRY = write(
     "Q16",
@@ -21,6 +21,11 @@ ENTRY = write(
                                  reason)
        VALUES (:variant_id, :warehouse_id, :shard, :source_id, :line_number, :kind, :ref, :units, :booked_at, :actor,
                :reason)""",
+)
+DELETE_SOURCE = write(
+    "Q16",
+    """DELETE FROM stock_ledger
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND shard = :shard AND source_id = :source_id""",
 )
 # The copy of the same entry in the variant's history, sorted by time, for people.
 HISTORY_ENTRY = write(
@@ -69,6 +74,12 @@ def write_ledger_entries(
         if source.booked_at:
             writing.append(HISTORY_ENTRY.start(entry_id=source.ref, **entry))
     wait_for_all(writing)
+
+
+def delete_order_entries(variant_id: UUID, warehouse_id: str, order_id: UUID) -> None:
+    """Delete the entries of an order that a restore has lost: nobody keeps its units. Raises CassandraUnavailable."""
+    key = {"variant_id": variant_id, "warehouse_id": warehouse_id, "source_id": order_id}
+    wait_for_all([DELETE_SOURCE.start(shard=shard, **key) for shard in range(MAX_SHARDS)])
 
 
 def write_reservation_entries(each: Allocation, reserved: int, sent: int, released: int) -> None:

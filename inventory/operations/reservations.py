@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
@@ -10,8 +11,9 @@ from uuid import UUID
 from cassandra_db import CassandraUnavailable, current_time, retry_attempts, write, write_batch
 from inventory.allocation import needed_units, plan_allocations, sort_allocations
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine, make_reservation_id
-from inventory.errors import OutOfStock
+from inventory.errors import NothingReceived, OutOfStock
 from inventory.operations.group_commit import ReservationRequest, reserve_batched
+from inventory.operations.ledger import rebuild_stock_numbers
 from inventory.operations.movements import release_stock
 from inventory.operations.stock_copies import copy_allocated_stock
 from inventory.queries import RESERVATION_EXPIRIES, prefetch_stock_numbers
@@ -220,13 +222,7 @@ class _ReservationRun:
 
     def _reserve(self, each: Allocation) -> bool:
         self.check()
-        request = ReservationRequest(
-            reservation_id=each.reservation_id,
-            order_id=self.order_id,
-            line_number=each.line_number,
-            units=each.quantity,
-            now=self.now,
-        )
+        request = _make_request(each, self.order_id, self.now)
         reserve_batched(each.variant_id, each.warehouse_id, request)
         if request.is_reserved:
             self.reserved[each.reservation_id] = each
@@ -252,6 +248,29 @@ class _ReservationRun:
             release_stock([each])
             del self.reserved[each.reservation_id]
             self.released.add(each)
+
+
+def reserve_again(order_id: UUID, allocations: Sequence[Allocation], now: datetime) -> None:
+    """Reserve units of an order whose reservations are lost, for ten minutes, in the same warehouses, where they are available.
+
+    Reservations that exist stay as they are. Raises StockNumbersChanging, CassandraUnavailable.
+    """
+    record_reservation_expiries(order_id, allocations, now + RESERVATION_DURATION)
+    for each in sort_allocations(allocations):
+        reserve_batched(each.variant_id, each.warehouse_id, _make_request(each, order_id, now))
+        # The numbers may have counted the lost reservation by its entries in the ledger.
+        with suppress(NothingReceived):
+            rebuild_stock_numbers(each.variant_id, each.warehouse_id)
+
+
+def _make_request(each: Allocation, order_id: UUID, now: datetime) -> ReservationRequest:
+    return ReservationRequest(
+        reservation_id=each.reservation_id,
+        order_id=order_id,
+        line_number=each.line_number,
+        units=each.quantity,
+        now=now,
+    )
 
 
 def record_reservation_expiries(

@@ -15,6 +15,7 @@ from orders.operations.board_counts import change_statement
 from orders.operations.user_stats import mark_statement
 from orders.search_terms import TRACKING, find_head, list_former_terms, list_terms
 from pricing.money import to_minor_units
+from shop_settings.restores import copy_timestamp_at
 
 # The timestamp of each copy is "placed + version", so that a late write of an earlier version loses.
 OFF_BOARD = write(
@@ -89,13 +90,8 @@ def write_copies(order: Order) -> None:
 
 
 def copy_timestamp(order: Order) -> int:
-    """Return the timestamp of an order's copies, in microseconds since 1970: placed + version."""
+    """Return the timestamp of an order's copies, in microseconds since 1970. Raises CassandraUnavailable."""
     return copy_timestamp_at(order.placed_at, order.version)
-
-
-def copy_timestamp_at(placed_at: datetime, version: int) -> int:
-    """Return the timestamp of the copies at a version of an order that was placed at `placed_at`."""
-    return round(placed_at.timestamp() * 1000) * 1000 + version
 
 
 def board_columns(order: Order) -> dict[str, object]:

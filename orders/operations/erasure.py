@@ -21,6 +21,7 @@ from orders.operations.copies import OFF_SEARCH, copy_timestamp, write_copies
 from orders.operations.tracking_numbers import release_tracking_numbers
 from orders.operations.transitions import event_statement, make_event, new_event_id
 from orders.search_terms import PERSONAL_KINDS, find_head, list_terms
+from shop_settings.restores import get_number_series
 
 BLANK_ORDER = conditional_write(
     "Q12",
@@ -56,7 +57,8 @@ OFF_EMAIL_YEAR = write(
     "Q15",
     "DELETE FROM order_years_by_email USING TIMESTAMP :at WHERE email = :email AND year = :year",
 )
-# Copies are timestamped "placed + version" in microseconds. Orders are placed in milliseconds, so each has a thousand.
+# Copies are timestamped "placed + version", since a restore "+ series", in microseconds. Orders are placed in milliseconds, so each
+# has a thousand.
 _VERSIONS = 1000
 TERMS = read(
     "order search", "SELECT kind, term FROM search_terms_by_order WHERE order_id = :order_id"
@@ -98,7 +100,8 @@ def _remove_from_email_list(order: Order) -> None:
     if year is None or ANY_WITH_EMAIL.one(**key):
         return
     # With the timestamp of the year's last order: late copies of that order do not restore the row, but a new order does.
-    OFF_EMAIL_YEAR.run(**key, at=year.written // _VERSIONS * _VERSIONS + _VERSIONS - 1)
+    first = (year.written - (series := get_number_series())) // _VERSIONS * _VERSIONS + series
+    OFF_EMAIL_YEAR.run(**key, at=first + _VERSIONS - 1)
 
 
 def _remove_search_terms(order: Order) -> None:

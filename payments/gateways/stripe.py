@@ -179,15 +179,14 @@ class Stripe:
                 each.id: each.to_dict() for each in listed.auto_paging_iter()
             }
             refunds = _client().v1.refunds.list({"created": {"gte": int(moment)}, "limit": 100})
-            refunded = {
-                str(each.metadata.to_dict().get("session", ""))
-                for each in refunds.auto_paging_iter()
-                if each.metadata
-            }
-        sessions |= {each: _get_session(each) for each in refunded - sessions.keys() if each}
+            about = [
+                each.metadata.to_dict() for each in refunds.auto_paging_iter() if each.metadata
+            ]
+        # Other users of the Stripe account have refunds and sessions, too.
+        refunded = {each["session"] for each in about if {"payment", "session"} <= each.keys()}
+        sessions |= {each: _get_session(each) for each in refunded - sessions.keys()}
         for reference, session in sessions.items():
             metadata = session.get("metadata") or {}
-            # Other users of the Stripe account have sessions, too.
             if {"number", "payment"} <= metadata.keys():
                 yield ListedPayment(
                     reference,

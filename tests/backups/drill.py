@@ -141,7 +141,7 @@ def _reconcile(drill: Drill) -> None:
     )
     assert first.stdout
     for line in first.stdout:
-        if "copies of orders" in line:  # from now on it gives payments to orders, and lists others
+        if "violations fixed" in line:  # from now on it gives payments to orders, and lists others
             break
     first.send_signal(signal.SIGKILL)
     first.wait()

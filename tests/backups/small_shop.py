@@ -50,6 +50,10 @@ class SmallShop:
         """Add a row."""
         execute(f"INSERT INTO {self.keyspace}.things (id, name) VALUES (%s, %s)", number, name)  # noqa: S608
 
+    def list_backups(self) -> list[str]:
+        """Return the names of the backups in the store."""
+        return BackupStore().list_backups()
+
     def list_chunks(self) -> set[str]:
         """Return the names of the chunks in the store."""
         return set(BackupStore().known_chunks)

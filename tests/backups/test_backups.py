@@ -5,6 +5,8 @@ import resource
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -19,13 +21,16 @@ from django.test import override_settings
 
 from backups import queries, store
 from backups.errors import BackupError
+from backups.manifest import Manifest
 from backups.nodes import Node, connect_nodes
 from backups.operations import backups, find_restored_backup, forget_restore, restores, verification
 from backups.queries import execute
 from backups.store import BackupStore
-from cassandra_db import current_time
+from cassandra_db import current_time, schema
 from cassandra_db.partitions import list_models
+from jobs.errors import SchemaOutdated
 from jobs.leases import get_lease, hold_lease
+from jobs.schema import require_current_schema
 from tests.backups.small_shop import (
     CONTENT,
     PICTURE,
@@ -131,7 +136,7 @@ def test_x551_a_backup_that_is_killed_at_any_step_goes_on_when_it_is_run_again(
     rows = read_rows(shop.keyspace)
     for module, name in STEPS:
         kill_in(module, name, shop.back_up)
-    assert len(BackupStore().list_backups()) in (1, 2), "those whose last acts were cut off"
+    assert len(shop.list_backups()) in (1, 2), "those whose last acts were cut off"
     # A process that is killed leaves its snapshot.
     with connect_nodes() as nodes:
         nodes[0].take_snapshot(f"{backups.TAG}left", shop.keyspace, "things")
@@ -283,12 +288,47 @@ def test_s125_a_keyspace_whose_restore_was_killed_is_never_taken_for_a_shop(
             patched.setattr(queries, "keyspace_name", lambda: restored)
             with pytest.raises(BackupError, match="was cut off"):
                 find_restored_backup()
-        with pytest.raises(BackupError, match="name a new one"):
+        with pytest.raises(BackupError, match=f"cut off.*DROP KEYSPACE {restored};"):
             shop.restore()
         execute(f"DROP KEYSPACE {restored}")
-    assert read_rows(shop.restore()) == rows
     with connect_nodes() as nodes:
-        assert not nodes[0].staging_folder.exists()
+        staging = nodes[0].staging_folder
+    # What a process leaves that is killed, and what another restore is about to import.
+    left, other = (staging / name / "things" for name in (restored, f"{restored}_other"))
+    for folder in (left, other):
+        folder.mkdir(parents=True)
+        (folder / "nb-1-big-Data.db").write_bytes(b"half a file")
+    assert read_rows(shop.restore()) == rows
+    assert not left.parent.exists()
+    assert [path.name for path in other.iterdir()] == ["nb-1-big-Data.db"]
+    shutil.rmtree(other.parent)
+
+
+def test_s125_no_web_server_or_worker_starts_before_the_reconciliation(
+    shop: SmallShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.back_up()
+    restored = shop.restore()
+    for module in (schema, restores):
+        monkeypatch.setattr(module, "keyspace_name", lambda: restored)
+    with pytest.raises(SchemaOutdated, match="reconcile_restore` first"):
+        require_current_schema()
+    forget_restore()
+    with pytest.raises(SchemaOutdated, match="lacks "):
+        require_current_schema()
+
+
+def test_s125_a_verification_drops_only_what_a_verification_has_made(shop: SmallShop) -> None:
+    shop.back_up()
+    scratch = shop.restore(suffix="verify")
+    with pytest.raises(BackupError, match="is not of a verification"):
+        verification.verify_backup("latest", shop.said.append)
+    assert read_rows(scratch) == read_rows(shop.keyspace)
+    # As one that was killed leaves it.
+    (name,) = shop.list_backups()
+    execute(f"UPDATE {scratch}.{queries.MARK} SET is_finished = false WHERE backup = %s", name)  # noqa: S608
+    verification._drop(scratch)
+    assert queries.find_keyspace(scratch) is None
 
 
 def cut(path: Path) -> None:
@@ -332,24 +372,54 @@ def test_x552_a_damaged_backup_is_refused_in_words_and_destroys_nothing(shop: Sm
 def test_x552_a_snapshot_that_has_lost_a_file_is_refused(
     shop: SmallShop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lose(keyspace: str) -> dict[str, list[str]]:
-        for path in list_snapshots(shop):
-            for data in path.glob("*-Data.db"):
-                data.unlink()
+    def lose(pattern: str, keyspace: str) -> dict[str, list[str]]:
+        for folder in list_snapshots(shop):
+            for path in folder.glob(pattern):
+                path.unlink()
         return queries.describe_tables(keyspace)
 
-    def lose_all(keyspace: str) -> dict[str, list[str]]:
-        for path in list_snapshots(shop):
-            shutil.rmtree(path)
-        return queries.describe_tables(keyspace)
-
-    for fate, words in ((lose, r"has lost .*Data\.db"), (lose_all, r"has lost \w+\.$")):
+    for pattern, words in (
+        ("*-Data.db", r"has lost \S*Data\.db"),
+        ("*-Statistics.db", r"has lost \S*Statistics\.db"),
+        ("*", r"has lost \w+\.$"),
+    ):
         with monkeypatch.context() as patched:
-            patched.setattr(backups, "describe_tables", fate)
+            patched.setattr(backups, "describe_tables", partial(lose, pattern))
             with pytest.raises(BackupError, match=words):
                 shop.back_up()
-    assert BackupStore().list_backups() == []
+    assert shop.list_backups() == []
     assert list_snapshots(shop) == []
+
+
+def test_x552_a_damaged_backup_does_not_hinder_the_next_one(shop: SmallShop) -> None:
+    first = shop.back_up()
+    chunks = shop.list_chunks()
+    cut(shop.folder / "manifests" / first.name)
+    shop.add_thing(99, "later than the damage")
+    with (
+        patch.object(backups, "current_time", lambda: current_time() + timedelta(seconds=1)),
+        pytest.raises(BackupError, match="is damaged"),
+    ):
+        shop.back_up(keep=2)
+    assert f"{shop.list_backups()[-1]}: complete" in shop.said[-1]
+    assert chunks < shop.list_chunks(), "no chunk is deleted that the damaged one may need"
+    assert read_rows(shop.restore()) == read_rows(shop.keyspace)
+
+
+def test_x552_a_backup_whose_chunks_were_deleted_meanwhile_is_not_listed(shop: SmallShop) -> None:
+    complete = BackupStore.write_manifest
+
+    def lose(self: BackupStore, manifest: Manifest) -> None:
+        (shop.folder / "chunks" / min(manifest.list_chunks())).unlink()
+        complete(self, manifest)
+
+    with (
+        patch.object(BackupStore, "write_manifest", lose),
+        pytest.raises(BackupError, match="is incomplete: the store lacks chunks/"),
+    ):
+        shop.back_up()
+    assert shop.list_backups() == []
+    assert shop.back_up().list_chunks() == shop.list_chunks()
 
 
 def test_x552_a_full_disk_is_explained_and_the_next_run_goes_on(shop: SmallShop) -> None:
@@ -366,7 +436,7 @@ def test_x552_a_full_disk_is_explained_and_the_next_run_goes_on(shop: SmallShop)
             resource.setrlimit(resource.RLIMIT_FSIZE, limit)
 
     with_small_disk(shop.back_up, "is full or cannot be written")
-    assert BackupStore().list_backups() == []
+    assert shop.list_backups() == []
     shop.back_up()
     full = Mock(return_value=Mock(free=0))
     with (
@@ -407,7 +477,7 @@ def test_x550_the_command_lists_the_backups(
     call_command("backup", "--list")
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith(f"{manifest.name}  as of {manifest.snapshot_at:%Y-%m-%d %H:%M:%S} UTC")
-    assert line.endswith("0.0 MB of tables, 2 files of the media")
+    assert line.endswith(f"version {settings.VERSION}, 0.0 MB of tables, 2 files of the media")
 
 
 def test_x553_the_local_nodes_are_asked_only_if_no_others_are_named(

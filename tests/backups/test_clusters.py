@@ -3,21 +3,21 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cassandra.query import SimpleStatement
-from django.conf import settings
 
-from backups.queries import MARK
+from backups.queries import MARK, execute
 from backups.store import BackupStore
 from cassandra_db import LOCAL_ONE
+from consistency.runner import check_consistency
 from devtools.node import control, state
 from devtools.node.state import Cluster
 from tests.backups.small_shop import KEY, open_small_shop, read_rows
-from tests.environment import ROOT
+from tests.environment import KEYSPACE, ROOT
 from tests.factories import make_order, make_stocked_product
 from tests.journeys.stored_state import connect_node
 from tests.proof import ProofReport
@@ -37,36 +37,46 @@ def run_command(*arguments: str, **environment: str) -> subprocess.CompletedProc
     )
 
 
+def kill_command(*arguments: str, when: Callable[[], bool], **environment: str) -> None:
+    """Start a command of the shop, and kill it by kill -9 as soon as `when` says so."""
+    command = [sys.executable, "manage.py", *arguments]
+    variables = os.environ | {"BACKUP_KEY": KEY} | environment
+    with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.DEVNULL) as killed:
+        try:
+            wait_until(lambda: when() or killed.poll() is not None, "it does not begin", seconds=60)
+        finally:
+            killed.kill()
+    assert killed.returncode == -9
+
+
+def count_tables(keyspace: str) -> int:
+    """Return how many tables a keyspace has; 0 if there is none. The driver would hear of them later."""
+    cql = "SELECT table_name FROM system_schema.tables WHERE keyspace_name = %s"
+    return len(execute(cql, keyspace))
+
+
 @pytest.mark.proof
 @pytest.mark.timeout(300)
 def test_x554_a_backup_of_the_whole_shop_that_was_killed_goes_on_and_is_verified(
     tmp_path: Path, proof_report: ProofReport
 ) -> None:
     proof_report.state_claim(
-        "A backup of the whole shop is killed by kill -9",
-        "It goes on when it is run again, stores nothing twice, and is restored into a scratch keyspace in which the consistency check"
-        " finds nothing.",
+        "A backup of the whole shop and its restore are killed by kill -9",
+        "The backup goes on when it is run again and stores nothing twice. The restore into a scratch keyspace is run again, too, and the"
+        " consistency check finds nothing there.",
     )
     for _ in range(3):
         make_stocked_product()
         make_order(paid=True)
     # What the factories leave out.
-    assert run_command("check_consistency", "--repair").returncode == 0
+    assert check_consistency(repair=True, recheck_after=()).is_clean
     place = {"BACKUP_FOLDER": str(tmp_path), "LEASE_SECONDS": "1"}
-    command = [sys.executable, "manage.py", "backup", "--rate", "0.2"]
     chunks = tmp_path / "chunks"
-    with subprocess.Popen(
-        command, cwd=ROOT, env=os.environ | {"BACKUP_KEY": KEY} | place
-    ) as killed:
-        wait_until(
-            lambda: (
-                (chunks.exists() and len(list(chunks.iterdir())) > 50) or killed.poll() is not None
-            ),
-            "nothing is stored",
-            seconds=60,
-        )
-        killed.kill()
-    assert killed.returncode == -9
+    kill_command(
+        *("backup", "--rate", "0.2"),
+        when=lambda: chunks.exists() and len(list(chunks.iterdir())) > 50,
+        **place,
+    )
     before = {path.name: path.stat().st_mtime_ns for path in chunks.iterdir()}
     wait_until(
         lambda: (
@@ -78,8 +88,13 @@ def test_x554_a_backup_of_the_whole_shop_that_was_killed_goes_on_and_is_verified
     )
     after = {path.name: path.stat().st_mtime_ns for path in chunks.iterdir()}
     kept = [name for name in before if after.get(name) == before[name]]
+    scratch = f"{KEYSPACE}_verify"
+    kill_command("verify_backup", when=lambda: count_tables(scratch) > 1, **place)
+    proof_report.add_figure(
+        "restored tables when the verification was killed", count_tables(scratch)
+    )
     verified = run_command("verify_backup", **place)
-    listed = run_command("backup", "--list", **place)
+    assert count_tables(scratch) == 0
     proof_report.add_figure("chunks when it was killed", len(before))
     proof_report.add_figure("of them not stored again", len(kept))
     proof_report.add_figure("chunks", len(after))
@@ -91,8 +106,6 @@ def test_x554_a_backup_of_the_whole_shop_that_was_killed_goes_on_and_is_verified
     )
     assert verified.returncode == 0, verified.stdout
     assert len(kept) > len(before) / 2
-    (line,) = listed.stdout.splitlines()
-    assert f"version {settings.VERSION}, " in line
 
 
 @pytest.fixture

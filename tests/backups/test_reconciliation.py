@@ -1,8 +1,11 @@
 """After a restore: no number twice, each payment is an order's or listed, nobody who was erased is back."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 from uuid import UUID, uuid4
@@ -17,6 +20,7 @@ from django.urls import reverse
 from accounts import queries as accounts
 from accounts.operations import erase_account, repeat_erasures, request_erasure
 from accounts.sessions import PASSED_AT, end_all_sessions
+from analytics.days import shop_day
 from backups.reconciliation import (
     EMPTY,
     MATCHED,
@@ -28,6 +32,7 @@ from backups.reconciliation import (
     settle_listed_payment,
     skip_numbers,
 )
+from books.queries import differences_from_rows, prefetch_differences
 from cassandra_db.session import get_session
 from consistency.findings import Scope
 from consistency.runner import check_consistency
@@ -35,15 +40,17 @@ from demo.testbank import cards
 from demo.testbank import operations as bank
 from demo.testbank.gateway import TestBank
 from demo.testbank.queries import get_payment
+from jobs import leases
 from jobs.leases import get_position, hold_lease, save_position
 from jobs.registry import Job
 from orders import operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.payment_attempts import derive_payment_id
 from orders.numbers import derive_order_number
+from orders.operations.copies import write_copies
 from orders.operations.placement import claim_order_number
 from orders.papers.invoice import list_credits
-from payments.gateways import PaymentRequest, get_gateway
+from payments.gateways import ListedPayment, PaymentRequest, get_gateway
 from payments.operations import list_unmatched_payment
 from payments.queries import UnmatchedPayment, get_unmatched_payment
 from shop_settings.queries import get_settings_at_quorum
@@ -52,6 +59,7 @@ from tests.clock import now
 from tests.environment import KEYSPACE
 from tests.factories import make_order, make_user
 from tests.orders.attempts import ORIGIN, list_attempts
+from tests.orders.crashes import first_writes, kill_at_write, record_writes
 from tests.orders.test_payments import place_order_with
 from tests.payments.bank import euros
 from tests.reads import existing
@@ -77,10 +85,20 @@ def pay_lost_order(cents: int = 3000, *, approve: bool = True) -> UUID:
     return request.payment_id
 
 
+def forget_references(order: Order) -> None:
+    """Let the shop forget which payments it has started for an order."""
+    get_session().execute(f"DELETE FROM {KEYSPACE}.payments WHERE order_id = {order.order_id}")  # noqa: S608
+
+
+def list_bank_payments() -> Iterable[ListedPayment]:
+    """Return the bank's payments, other tests' among them."""
+    return get_gateway("testbank").list_payments(now() - timedelta(hours=1))
+
+
 def settle(*payment_ids: UUID) -> list[str]:
-    """Reconcile these payments alone, as the bank lists them; other tests have payments there, too."""
+    """Reconcile these payments alone, as the bank lists them."""
     gateway = get_gateway("testbank")
-    listed = {each.payment_id: each for each in gateway.list_payments(now() - timedelta(hours=1))}
+    listed = {each.payment_id: each for each in list_bank_payments()}
     return [settle_listed_payment("testbank", gateway, listed[each], now()) for each in payment_ids]
 
 
@@ -89,6 +107,14 @@ def refund(order: Order, cents: int) -> Order:
     operations.decide_refund(order, euros(cents), {}, "scratched", actor="Ann", now=now())
     operations.apply_effects(order.order_id, now())
     return existing(queries.get_order(order.order_id))
+
+
+@pytest.fixture
+def erasure_log(tmp_path: Path) -> Iterator[Path]:
+    """A folder for backups, beside which erasures are logged."""
+    backend = {"BACKEND": "storefront.media.WholeFileStorage", "OPTIONS": {"location": tmp_path}}
+    with override_settings(STORAGES=settings.STORAGES | {"backups": backend}):
+        yield tmp_path
 
 
 # ---- Numbers
@@ -118,16 +144,31 @@ def test_x557_numbers_after_a_restore_are_other_ones() -> None:
         f"{order.number}-1",
         f"{order.number}-{2 + series}",
     ]
+    # A run is repeated, then a later backup is restored.
     skip_numbers(since, now() + timedelta(hours=1))
     assert get_number_series() == series
+    skip_numbers(since + timedelta(minutes=1), now() + timedelta(hours=1))
+    assert get_number_series() == series + 60
 
 
 @pytest.mark.usefixtures("own_settings")
 def test_x557_a_page_of_text_gets_no_version_that_an_order_may_have_named() -> None:
-    before = get_settings_at_quorum().get_values(TEXT_PAGES)["terms"]
-    skip_numbers(now(), now())
+    before, since = get_settings_at_quorum().get_values(TEXT_PAGES)["terms"], now()
+    for _ in range(2):
+        skip_numbers(since, now())
     after = get_settings_at_quorum().get_values(TEXT_PAGES)["terms"]
     assert (after.saved, after.heads) == (before.saved + SKIPPED_VERSIONS, before.heads)
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_x557_the_copies_of_an_orders_lost_versions_are_replaced() -> None:
+    order = make_order()
+    write_copies(replace(order, version=order.version + 5))
+    skip_numbers(now(), now())
+    scope = Scope(orders=frozenset({order.order_id}))
+    report = check_consistency(scope, ["I3"], repair=True, recheck_after=())
+    assert report.fixed_violations
+    assert report.is_clean, report.violations
 
 
 # ---- Payments
@@ -139,9 +180,7 @@ def test_x558_each_payment_is_an_orders_or_listed() -> None:
     forgotten = make_order()
     started = operations.start_payment(forgotten, ORIGIN, now())
     bank.submit_card(started.payment_id, cards.APPROVED, now())
-    get_session().execute(
-        f"DELETE FROM {KEYSPACE}.payments WHERE order_id = {forgotten.order_id}"  # noqa: S608
-    )
+    forget_references(forgotten)
     authorized, captured, returned = (pay_lost_order() for _ in range(3))
     for payment_id in (captured, returned):
         bank.capture_payment(payment_id, 3000, "take")
@@ -168,6 +207,53 @@ def test_x558_a_gateway_that_is_not_set_up_is_named() -> None:
     with override_settings(STRIPE_SECRET_KEY=""):
         settle_gateway("stripe", now(), said.append)
     assert said == ["stripe: not set up, so not asked."]
+
+
+def test_x558_a_payment_that_fails_is_listed_and_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order = make_order(paid=True)
+    (attempt,) = list_attempts(order.order_id)
+    open_one, authorized = pay_lost_order(approve=False), pay_lost_order()
+    known = {each.payment_id: each for each in list_bank_payments()}
+    mine = [known[each] for each in (attempt.payment_id, open_one, authorized)]
+    monkeypatch.setattr(TestBank, "list_payments", lambda self, since: mine)
+    for name in ("get_outcome", "void"):
+        monkeypatch.setattr(TestBank, name, Mock(side_effect=TimeoutError))
+    said: list[str] = []
+    settle_gateway("testbank", now(), said.append)
+    assert [line.partition(" of ")[0] for line in said[:2]] == [
+        f"left to staff: payment {each.hex}" for each in (attempt.payment_id, open_one)
+    ]
+    assert said[2] == "testbank: 1 payments have orders, 2 have none."
+    assert get_unmatched_payment(open_one)
+    assert get_unmatched_payment(authorized)
+    listed = differences_from_rows(prefetch_differences(shop_day(now())).rows())
+    assert [each.in_order for each in listed if each.order_id == order.order_id] == [None]
+
+
+def test_x559_payments_and_people_are_complete_although_a_run_was_killed_at_any_write(
+    erasure_log: Path,
+) -> None:
+    def prepare() -> tuple[list[UUID], UUID]:
+        user = make_user("Alice")
+        log_erasure(user.pk, now())
+        return [pay_lost_order(), pay_lost_order(approve=False)], user.pk
+
+    def run(payment_ids: list[UUID], user_id: UUID) -> list[str]:
+        fates = settle(*payment_ids)
+        repeat_erasures(now())
+        return fates
+
+    writes = first_writes(record_writes(partial(run, *prepare())))
+    assert len(writes) > 10
+    for write in writes:
+        payment_ids, user_id = prepare()
+        assert kill_at_write(write, partial(run, payment_ids, user_id)), write
+        assert run(payment_ids, user_id) == [UNMATCHED, EMPTY], write
+        assert get_unmatched_payment(payment_ids[0]), write
+        assert existing(get_payment(payment_ids[1])).state == "voided", write
+        assert accounts.get_user(user_id) is None, write
 
 
 def test_x558_support_refunds_a_payment_once_however_often_the_button_is_pressed(
@@ -220,15 +306,27 @@ def test_x558_a_bank_that_does_not_answer_leaves_the_payment_on_the_list(
 def test_x558_orders_by_transfer_are_a_list_to_tick(staff_client: Callable[[str], Client]) -> None:
     order = place_order_with("transfer")
     operations.apply_effects(order.order_id, now())
-    assert list_manual_orders() >= 1
-    (attempt,) = list_attempts(order.order_id)
+    said: list[str] = []
+    list_manual_orders(said.append)
+    assert re.fullmatch(r"[1-9]\d* orders by transfer or on delivery to look up.*", said[0])
     support = staff_client("support")
     assert order.number in support.get(PAGE).content.decode()
-    assert support.post(reverse(SETTLE, args=[attempt.payment_id])).status_code == 303
-    list_manual_orders()
-    found = existing(get_unmatched_payment(attempt.payment_id))
+    assert support.post(reverse(SETTLE, args=[order.order_id])).status_code == 303
+    list_manual_orders(said.append)
+    found = existing(get_unmatched_payment(order.order_id))
     assert (found.state, found.number) == ("checked", order.number)
     assert support.post(reverse(SETTLE, args=[uuid4()])).status_code == 404
+
+
+def test_x558_the_rest_of_an_expired_row_is_no_payment(
+    staff_client: Callable[[str], Client],
+) -> None:
+    payment_id = uuid4()
+    get_session().execute(
+        f"UPDATE {KEYSPACE}.unmatched_payments SET state = 'refunded' WHERE shop = 'shop' AND payment_id = {payment_id}"  # noqa: S608
+    )
+    assert staff_client("support").get(PAGE).status_code == 200
+    assert get_unmatched_payment(payment_id) is None
 
 
 def test_i55_a_listed_payment_that_has_an_order_leaves_the_list() -> None:
@@ -249,21 +347,13 @@ def test_i55_a_listed_payment_that_has_an_order_leaves_the_list() -> None:
 # ---- People
 
 
-@pytest.fixture
-def erasure_log(tmp_path: Path) -> Iterator[Path]:
-    """A folder for backups, beside which erasures are logged."""
-    backend = {"BACKEND": "storefront.media.WholeFileStorage", "OPTIONS": {"location": tmp_path}}
-    with override_settings(STORAGES=settings.STORAGES | {"backups": backend}):
-        yield tmp_path
-
-
 def test_x556_who_was_erased_since_the_backup_is_erased_again(erasure_log: Path) -> None:
     erased, restored, staff, other = (
         make_user(name, role=role)
         for name, role in (("Alice", ""), ("Bob", ""), ("Cleo", "support"), ("Dan", ""))
     )
     request_erasure(erased.pk, now())
-    assert len(list_logged_erasures(now().date())) == 1
+    assert len(list_logged_erasures()) == 1
     erase_account(erased.pk, now())
     # The log does not say who they were.
     names = [str(path) for path in erasure_log.rglob("*")]
@@ -273,18 +363,17 @@ def test_x556_who_was_erased_since_the_backup_is_erased_again(erasure_log: Path)
     make_order(paid=True, user_id=buyer.pk)
     for user in (restored, staff, buyer):
         log_erasure(user.pk, now())
-    assert repeat_erasures(now() - timedelta(hours=1), now()) == (2, 1)
-    assert repeat_erasures(now() - timedelta(hours=1), now()) == (0, 1)
+    assert repeat_erasures(now()) == (2, 1)
+    assert repeat_erasures(now()) == (0, 1)
     left = [accounts.get_user(each.pk) for each in (restored, staff, other)]
     assert [bool(each) for each in left] == [False, False, True]
     # Whose order is under way is locked out, and erased by the worker.
     assert existing(accounts.get_user(buyer.pk)).erasing_at
-    assert not list_logged_erasures(now().date() + timedelta(days=1))
 
 
 def test_x556_without_backups_nothing_is_logged() -> None:
     log_erasure(uuid4(), now())
-    assert repeat_erasures(now(), now()) == (0, 0)
+    assert repeat_erasures(now()) == (0, 0)
 
 
 def test_x559_all_sessions_end(client: Client) -> None:
@@ -315,6 +404,18 @@ def test_x559_a_job_runs_until_it_is_not_behind_and_an_error_stops_no_other() ->
     assert now() - datetime.fromisoformat(get_position(name)) < timedelta(minutes=3)
     fails = Job(f"test {uuid4()}", timedelta(seconds=1), Mock(side_effect=ValueError))
     catch_up(fails)
+
+
+def test_x559_the_lease_of_a_run_that_was_killed_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    work = Mock(return_value="")
+    job = Job(f"test {uuid4()}", timedelta(seconds=1), work)
+    with ExitStack() as killed:
+        killed.enter_context(hold_lease(job.name))
+        monkeypatch.setattr(leases, "sleep", lambda seconds: killed.close())
+        catch_up(job)
+    work.assert_called_once()
 
 
 def test_x559_the_command_says_what_it_needs() -> None:

@@ -24,6 +24,7 @@ from consistency.findings import Report, Scope
 from consistency.management.commands import check_consistency as command
 from consistency.runner import check_consistency
 from consistency.sales import _iterate_days
+from inventory.operations.ledger import LedgerSource, write_ledger_entries
 from inventory.queries import get_stock_numbers
 from jobs.minutes import floor_to_minute
 from orders import queries
@@ -39,6 +40,7 @@ from promotions.rules import code_key
 from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_order, make_product, make_stock, make_user
 from tests.orders.reads import fresh
+from tests.orders.test_changes import pack_parcel, place_paid_order, sent
 from tests.promotions.test_vouchers import make_voucher
 
 QUICK = (0.0, 0.0)  # looked at again, at once: no other process works on these things meanwhile
@@ -129,8 +131,9 @@ def test_i1_less_than_nothing_is_named_though_it_adds_up() -> None:
 # ---- I2
 
 
-def test_i2_units_that_are_gone_from_a_paid_order_are_named() -> None:
-    order = make_order(paid=True, quantity=2)
+def test_i2_units_that_are_gone_from_a_paid_order_are_named_and_reserved_again() -> None:
+    # As in a backup that has the stock of a moment before the order.
+    order = make_order(paid=True, quantity=2, stock=5)
     variant_id, warehouse_id, reservation_id = stock_item_of(order)
     cql(
         "DELETE FROM inventory WHERE variant_id = %s AND warehouse_id = %s AND reservation_id = %s",
@@ -143,6 +146,45 @@ def test_i2_units_that_are_gone_from_a_paid_order_are_named() -> None:
         f"I2 order {order.number} ({order.order_id}), line 1, variant {variant_id} in {warehouse_id}:"
     )
     assert "nothing, not 2 committed" in named
+    cql(
+        "UPDATE inventory SET available = 1 WHERE variant_id = %s AND warehouse_id = %s",
+        variant_id,
+        warehouse_id,
+    )
+    assert not repair(of(order), "I2").is_clean  # there are too few
+    assert repair(of(order)).is_clean
+    numbers = get_stock_numbers(variant_id, warehouse_id)
+    assert (numbers.available, numbers.committed, numbers.received) == (3, 2, 5)
+
+
+def test_i2_units_that_only_the_ledger_has_for_an_order_that_is_lost_are_free() -> None:
+    order, lost_id = make_order(paid=True, stock=5), uuid4()
+    variant_id, warehouse_id, _ = stock_item_of(order)
+    source = LedgerSource(lost_id, 1, uuid4())
+    write_ledger_entries(variant_id, warehouse_id, source, [("committed", 3)])
+    assert any(f"order {lost_id}, which is none" in each for each in found(of(order), "I2"))
+    assert repair(of(order)).is_clean
+    numbers = get_stock_numbers(variant_id, warehouse_id)
+    assert (numbers.available, numbers.committed) == (4, 1)
+
+
+def test_i2_what_was_sent_is_not_reserved_again_with_what_is_gone() -> None:
+    order = place_paid_order(1, 2)
+    allocations = order.list_allocations(queries.list_items(order))
+    sent_part, gone = sorted(allocations, key=lambda each: each.line_number)
+    sent(pack_parcel(order, sent_part.warehouse_id, line1=1))
+    cql(
+        "DELETE FROM inventory WHERE variant_id = %s AND warehouse_id = %s AND reservation_id = %s",
+        gone.variant_id,
+        gone.warehouse_id,
+        gone.reservation_id,
+    )
+    assert repair(of(order)).is_clean
+    left = [get_stock_numbers(each.variant_id, each.warehouse_id) for each in (sent_part, gone)]
+    assert [(each.available, each.committed, each.shipped) for each in left] == [
+        (19, 0, 1),
+        (18, 2, 0),
+    ]
 
 
 def test_i2_units_of_a_paid_order_that_are_only_reserved_are_named_and_committed() -> None:

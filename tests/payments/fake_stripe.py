@@ -18,6 +18,9 @@ from uuid import uuid4
 Thing = dict[str, Any]
 
 
+PAGE_LENGTH = 2
+
+
 class StripeRefusal(Exception):
     """Stripe's refusal: the status, and its code."""
 
@@ -140,7 +143,7 @@ class FakeStripe:
             for each in self.sessions.values()
             if each["created"] >= since
         ]
-        return {"object": "list", "data": found, "has_more": False, "url": "/v1/checkout/sessions"}
+        return _cut_page(found, sent, "/v1/checkout/sessions")
 
     def _refunds(self, sent: Thing) -> Thing:
         since, intent_id = int(sent.get("created", {}).get("gte", 0)), sent.get("payment_intent")
@@ -149,12 +152,20 @@ class FakeStripe:
             for each in self.refunds
             if intent_id in (None, each["payment_intent"]) and each["created"] >= since
         ]
-        return {"object": "list", "data": found, "has_more": False, "url": "/v1/refunds"}
+        return _cut_page(found, sent, "/v1/refunds")
 
     def _known(self, things: dict[str, Thing], name: str) -> Thing:
         if name not in things:
             raise StripeRefusal(404, "resource_missing")
         return things[name]
+
+
+def _cut_page(found: list[Thing], sent: Thing, url: str) -> Thing:
+    """Return the page of a list that follows `starting_after`. It is much shorter than Stripe's."""
+    ids = [each["id"] for each in found]
+    first = ids.index(sent["starting_after"]) + 1 if "starting_after" in sent else 0
+    end = first + PAGE_LENGTH
+    return {"object": "list", "data": found[first:end], "has_more": end < len(ids), "url": url}
 
 
 def parse_nested_fields(pairs: list[tuple[str, str]]) -> Thing:
