@@ -14,6 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
+from accounts.audit_log import MAX_FIELDS
 from accounts.looks import prefetch_looks, record_look
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_filter import ProductFilterForm
@@ -32,6 +33,7 @@ from adminpanel.files.pages import (
 )
 from adminpanel.names import list_names
 from adminpanel.parameters import found_or_404
+from spreadsheets.foreign.categories import CategoryFinder
 from cassandra_db import current_time
 from catalogue.queries import get_category_tree
 from catalogue.staff_search import STAFF_DEEPEST
@@ -203,13 +205,15 @@ def import_columns(request: HttpRequest, task_id: UUID) -> HttpResponse:
         return _answered(request, task)
     if not form.is_valid():
         return _columns_page(request, task, form, status=422)
-    now, categories = current_time(), form.chosen_categories
-    if not operations.answer_question(task, form.targets, categories, now):
+    targets, categories, find = form.targets, form.chosen_categories, CategoryFinder({}).find
+    paths = [path for path in dict.fromkeys(categories.values()) if path and not find(path)]
+    if not operations.answer_question(task, targets, categories, current_time()):
         return _answered(request, found_or_404(queries.get_task(task_id), "import"))
-    created = ", ".join(filter(None, categories.values()))
-    chosen = (f"{name}: {to}" for name, to in form.targets.items() if to != question.targets[name])
-    changes = {"file": task.file_name, "category": created, "columns": ", ".join(chosen)}
-    note_changes(request, {}, changes)
+    created = {f"category {n}": path for n, path in enumerate(paths[:MAX_FIELDS], start=1)}
+    names = [name for name, to in targets.items() if to != question.targets[name]][:MAX_FIELDS]
+    before = {f"column {name}": question.targets[name] for name in names}
+    after = {f"column {name}": targets[name] for name in names}
+    note_changes(request, before, {"file": task.file_name, **created, **after})
     return redirect("adminpanel:spreadsheet", task_id=task_id)
 
 

@@ -6,9 +6,13 @@ import tracemalloc
 from collections.abc import Iterator
 from hashlib import sha256
 
+import pytest
+
+from spreadsheets.errors import FileRefused
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.presets import find_preset
 from spreadsheets.foreign.woocommerce import PRESET
+from spreadsheets.operations import conversions
 from tests.spreadsheets.files import csv_of
 from tests.spreadsheets.foreign.reading import FOLDER, convert_file
 
@@ -166,6 +170,23 @@ def test_x535_hostile_lines_are_lines_with_faults_at_most() -> None:
     )
     faults = {each.line: each.column for line in lines for each in line.faults}
     assert faults == {3: "Attribute 1 value(s)", 4: "Parent", 5: "Parent", 6: "Type"}
+
+
+def test_x530_variations_that_make_too_many_lines_refuse_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    size = {"Attribute 1 name": "Size"}
+    records = [
+        {"ID": "1", "Type": "variable", "Name": "Tee", **size, "Attribute 1 value(s)": "S, M, L"},
+        {"ID": "2", "Type": "variation", "Parent": "id:1", **size, "Regular price": "9" * 100},
+    ]
+    for name, enough in (("MAX_LINES", 4), ("MAX_SHEET_BYTES", 500)):
+        with monkeypatch.context() as bounded:
+            bounded.setattr(conversions, name, enough)
+            assert len(convert_lines(*records)) == 3
+            bounded.setattr(conversions, name, enough - 1 if enough == 4 else 300)
+            with pytest.raises(FileRefused, match="too many variants"):
+                convert_lines(*records)
 
 
 def test_x535_the_memory_that_a_file_takes_does_not_grow_with_its_texts() -> None:
