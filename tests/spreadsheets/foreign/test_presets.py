@@ -12,6 +12,7 @@ import pytest
 from spreadsheets.entities import Fault
 from spreadsheets.errors import FileRefused
 from spreadsheets.files import normalize_name
+from spreadsheets.foreign import magento
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.groups import group_lines, pack_line, read_converted
 from spreadsheets.foreign.presets import PRESETS, find_preset, list_first_targets
@@ -142,6 +143,16 @@ def test_x531_a_magento_variant_belongs_to_its_configurable_product() -> None:
     assert strap.cells["status"] == "draft"
     assert strap.cells["weight_grams"] == "1230"
     assert [(each.line, each.column) for each in bundle.faults] == [(6, "product_type")]
+
+
+def test_x530_variations_that_no_file_has_lines_for_refuse_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(magento, "MAX_LINES", 2)
+    assert len(lines_of("magento.csv")[0]) == 4
+    monkeypatch.setattr(magento, "MAX_LINES", 1)
+    with pytest.raises(FileRefused, match="too many variants"):
+        lines_of("magento.csv")
 
 
 def test_x531_prestashop_prices_get_the_tax_and_measures_are_converted() -> None:

@@ -4,12 +4,13 @@ import csv
 import io
 import tracemalloc
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 
 import pytest
 
 from spreadsheets.errors import FileRefused
-from spreadsheets.foreign.entities import ConvertedLine
+from spreadsheets.foreign.entities import ConvertedLine, Lines
 from spreadsheets.foreign.presets import find_preset
 from spreadsheets.foreign.woocommerce import PRESET
 from spreadsheets.operations import conversions
@@ -193,13 +194,18 @@ def test_x535_the_memory_that_a_file_takes_does_not_grow_with_its_texts() -> Non
     count, text = 600, "<p>" + "x" * 5000
     cells = {"sku": "S", "price": "1"}
 
-    def lines() -> Iterator[ConvertedLine]:
+    def lines_with(**more: str) -> Iterator[ConvertedLine]:
         for n in range(count):
-            own = {"id": str(n), "type": "simple", "name": f"Mug {n}", "description": f"{text}{n}"}
-            yield ConvertedLine(n + 2, cells, (), own)
+            own = {"id": str(n), "type": "simple", "name": f"Mug {n}", **more}
+            yield ConvertedLine(n + 2, cells, (), own | {"description": f"{text}{n}"})
 
-    tracemalloc.start()
-    assert sum(1 for _line in PRESET.convert(lines)) == count
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < count * len(text) / 3
+    def measure(lines: Lines) -> int:
+        tracemalloc.start()
+        assert sum(1 for _line in PRESET.convert(lines)) == count
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    assert measure(lines_with) < count * len(text) / 3
+    values = {"attribute_1_name": "Size", "attribute_1_value(s)": "10," * 1500}
+    assert measure(partial(lines_with, type="variable", **values)) < count * len(text) * 2
