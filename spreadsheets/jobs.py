@@ -61,7 +61,7 @@ def add_links(now: datetime) -> str:
     """Fetch the pictures that applied rows name, and put them and related products on the rows' products."""
     count = 0
     for task in _list_tasks(now):
-        if operations.is_due(task, now):
+        if task.state == entities.LINKING:
             with guard_row(f"pictures of import {task.task_id}"):
                 count += operations.follow_links(task)
     return describe_count(

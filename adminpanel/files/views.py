@@ -23,24 +23,17 @@ from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.mapping_forms import MAPPING_FIELD, MappingForm
 from adminpanel.files.notes import describe_notes
-from adminpanel.files.pages import (
-    LINK_LABELS,
-    describe_task,
-    list_layouts,
-    list_tallies,
-    row_line,
-    task_line,
-)
+from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_line, task_line
 from adminpanel.names import list_names
 from adminpanel.parameters import found_or_404
-from spreadsheets.foreign.categories import CategoryFinder
 from cassandra_db import current_time
 from catalogue.queries import get_category_tree
 from catalogue.staff_search import STAFF_DEEPEST
 from jobs.change_rows import RESULTS
 from spreadsheets import entities, operations, queries
-from spreadsheets.entities import PLANS, SpreadsheetTask
+from spreadsheets.entities import FAILED, PLANS, SpreadsheetTask
 from spreadsheets.files import CONTENT_TYPES, MAX_FILE_BYTES, csv_line
+from spreadsheets.foreign.categories import CategoryFinder
 from spreadsheets.foreign.presets import PRESETS, UNKNOWN
 from spreadsheets.foreign.questions import unpack_question
 from spreadsheets.foreign.values import join_path
@@ -136,11 +129,11 @@ def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
 
 
 def _render_task(
-    request: HttpRequest, task: SpreadsheetTask, form: Form | None = None, status: int = 200
+    request: HttpRequest, task: SpreadsheetTask, status: int = 200, **forms: Form
 ) -> HttpResponse:
-    """Return an import's or export's page. `form` asks for a code."""
+    """Return an import's or export's page. One of `forms`, apply_form or fetch_form, asks for a code."""
     plan, result = _chosen(request.GET, "plan", PLANS), _chosen(request.GET, "result", RESULTS)
-    links = _chosen(request.GET, "links", (*LINK_LABELS,))
+    links = _chosen(request.GET, "links", (FAILED,))
     chosen = {"plan": plan, "result": result, "links": links}
     text = request.GET.get("from", "")[:6]
     first = int(text) if text.isascii() and text.isdecimal() else 0
@@ -150,7 +143,7 @@ def _render_task(
     if is_listed:
         _note_look(request, task)
     context = {
-        "form": form,
+        "form": next(iter(forms.values()), None),
         "line": task_line(task),
         "task": task,
         "is_polled": is_polled,
@@ -162,6 +155,7 @@ def _render_task(
         "to_apply": task.counts.get("new", 0) + task.counts.get("changed", 0),
         "faulty": task.counts.get("faulty", 0),
         "notes": describe_notes(task.notes),
+        **forms,
     }
     part = "progress" if is_polled else ""
     page = "adminpanel/files/spreadsheet.html"
@@ -241,14 +235,18 @@ def _columns_page(
     return render_page(request, "adminpanel/files/import_columns.html", context, status=status)
 
 
+# This view takes a POST, though it changes nothing: the audit log records who downloads names and addresses.
+@sensitive_post_parameters("code")
 @staff_required(SPREADSHEET_STAFF)
-@require_safe
+@post_only("adminpanel:spreadsheet", "task_id")
 def faulty_rows(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Send the faulty rows of an import as a file."""
-    task = _get_task(request, task_id)
+    """Send the faulty rows of an import as a file. An import about people asks for a second-factor code."""
+    task, form = _get_task(request, task_id), Form({}, auto_id="fetch-%s")
     if not task.counts.get("faulty"):
         raise Http404("no such rows")
-    _note_look(request, task)
+    if task.is_about_people and not (form.is_valid() and confirm_by_code(request, form)):
+        return _render_task(request, task, fetch_form=form, status=422)
+    note_changes(request, {}, {"file": task.file_name})
     response = StreamingHttpResponse(
         operations.iterate_faulty_rows(task), content_type=CONTENT_TYPES["csv"]
     )
@@ -264,7 +262,7 @@ def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Let the worker apply an import that it has checked. An import about people asks for a second-factor code."""
     task, form = _get_task(request, task_id), Form({}, auto_id="apply-%s")
     if task.is_about_people and not (form.is_valid() and confirm_by_code(request, form)):
-        return _render_task(request, task, form, status=422)
+        return _render_task(request, task, apply_form=form, status=422)
     if not task.is_export and operations.start_applying(task, current_time()):
         note_changes(request, {}, {"file": task.file_name, "import": describe_task(task)})
     else:

@@ -23,6 +23,7 @@ from accounts.queries import (
     notes_from_rows,
     prefetch_customer_notes,
 )
+from cassandra_db.session import get_session
 from catalogue.entities import Product
 from mail.queries import list_recipient_mails
 from moderation.states import HELD, PUBLISHED
@@ -37,6 +38,7 @@ from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations.imports import PEOPLE_APPLY_DURATION
 from spreadsheets.people.customers import apply_customer
 from tests.adminpanel.people.audit_entries import list_entries_this_month
+from tests.environment import KEYSPACE
 from tests.factories import make_product, make_user, sign_in_staff
 from tests.orders.crashes import first_and_last_writes, kill_at_write, kill_in, record_writes
 from tests.reads import existing
@@ -424,3 +426,13 @@ def test_s120_rows_about_people_expire_and_are_not_applied_when_they_are_about_t
     assert len(queries.PEOPLE_ROWS.read(task.task_id, 0)) == 1
     late = datetime.now(UTC) + PEOPLE_APPLY_DURATION + timedelta(minutes=1)
     assert not operations.start_applying(task, late)
+
+
+def test_s120_a_result_does_not_keep_a_name_for_longer() -> None:
+    task = apply(read(file_of(CUSTOMER | {"email": fresh_email()}), "customer-accounts"))
+    (row,) = get_session().execute(
+        f"SELECT writetime(label), writetime(key), writetime(result) FROM {KEYSPACE}.people_rows WHERE task_id = %s AND bucket = 0",  # noqa: S608
+        [task.task_id],
+    )
+    label, key, result = row.values()
+    assert label == key < result
