@@ -152,7 +152,7 @@ def test_x532_rows_with_errors_are_fetched_as_a_file(cleo: Client, will: Client)
     lines = b"".join(file.streaming_content).decode("utf-8-sig").splitlines()  # type: ignore[attr-defined]
     assert lines[0].startswith("errors,product,name,")
     assert len(lines) == 2
-    assert lines[1].startswith("price: Enter a price")
+    assert "price: Enter a price" in lines[1]
     assert will.post(f"{answer['Location']}errors.csv").status_code == 404
     task_id = UUID(int=1, version=1)
     assert cleo.post(reverse("adminpanel:faulty_rows", args=(task_id,))).status_code == 404
