@@ -33,8 +33,6 @@ _MILLIMETRES = {"": "1", "mm": "1", "cm": "10", "m": "1000", "in": "25.4", "inch
 _PRICE_PLACES, _CENT = 6, Decimal("0.01")
 # As Magento writes days.
 _AMERICAN_DAY = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/(?:20)?([0-9]{2})\b.*", re.ASCII)
-# The look behind keeps the time in proportion to the length.
-_NEXT_ADDRESS = re.compile(r"(?<![\s,|])[\s,|]+(?=https?://)")
 _UNITS = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 # These have a value in each of our products and variants. An empty cell of another shop says nothing.
 _NEVER_EMPTY = ("name", "category", "status", "featured", "tax_class", "price", "sold", "picture")
@@ -78,7 +76,6 @@ _CONVERTERS: dict[str, Callable[[str], str]] = {
     **dict.fromkeys(("price", "compare_at", "cost_price"), _plain_price),
     **dict.fromkeys(("length_mm", "width_mm", "height_mm"), partial(_measure, _MILLIMETRES)),
     "weight_grams": partial(_measure, _GRAMS),
-    "pictures": lambda text: "\n".join(_NEXT_ADDRESS.split(text)),
     "old_addresses": lambda text: "\n".join(list_old_paths(text)),
     "status": lambda text: _STATUSES.get(text.lower(), text),
     "product": make_slug,
