@@ -1,6 +1,6 @@
 """Decode one uploaded picture and write it anew. The process has bounds on its memory and time.
 
-    python -I catalogue/decoding.py <file> <the suffix of its name> <folder> [copy | clear]
+    python -I catalogue/decoding.py <file> <the suffix of its name, or ""> <folder> [copy | clear]
 
 writes the picture into the folder in each width and format; with "clear", keeps its transparency; with "copy", as one file `copy<suffix>` of its own format. It prints
 JSON: the picture's width and height, or the word of REASONS that says why it is refused. The output is made only of the decoded pixels, so nothing else from the uploaded file
@@ -154,7 +154,7 @@ def _make_anew(picture: Image.Image, *, is_clear: bool = False) -> Image.Image:
 
 def _check_head(picture: Image.Image, suffix: str, *, any_shape: bool) -> None:
     """Check the file's head before a pixel is decoded. Raises PictureRefused."""
-    if suffix.lower() not in SUFFIXES[picture.format or ""]:
+    if suffix and suffix.lower() not in SUFFIXES[picture.format or ""]:
         raise PictureRefused("name")
     most = MAX_PIXELS[picture.format or ""]
     if picture.width * picture.height > most:

@@ -41,6 +41,15 @@ class RedirectRefused(ValueError):
     """An address cannot be redirected, or not to the entered one. The text says why."""
 
 
+class RedirectChanged(RedirectRefused):
+    """Somebody else has changed the redirect since it was read. `target` is its target now; "" if it was removed."""
+
+    def __init__(self, target: str, address: str) -> None:
+        text = _("It leads to %(address)s now.") if target else _("It was removed.")
+        super().__init__(text % {"address": address or target})
+        self.target = target
+
+
 class ProductChanged(Exception):
     """Somebody else has saved the product since it was read. `product` is the product as it is now."""
 

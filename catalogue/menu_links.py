@@ -189,8 +189,8 @@ def find_target(typed: str) -> str:
                 _("Enter an address of the shop such as /help/, or one that begins with https://")
             ) from error
         return address
-    parts = urlsplit(address)
     try:
+        parts = urlsplit(address)
         # "//host" would leave the shop.
         match = resolve(address if address.startswith("//") else parts.path)
     except (Resolver404, ValueError) as error:

@@ -12,7 +12,6 @@ from cassandra.util import uuid_from_time
 from django.core.cache import cache
 
 from cassandra_db import read, write
-from catalogue.old_addresses import normalize_path
 
 SAMPLE_SECONDS = 5
 DAYS_SHOWN = 7
@@ -27,9 +26,8 @@ WRITE_SAMPLE = write(
 SAMPLES = read("Q31", "SELECT path FROM missing_addresses WHERE day = :day LIMIT :most")
 
 
-def sample_missing(address: str, now: datetime) -> None:
-    """Store an address that leads nowhere, unless it could be personal or another was stored just now. Raises CassandraUnavailable."""
-    path = normalize_path(address)
+def sample_missing(path: str, now: datetime) -> None:
+    """Store a path that leads nowhere, unless it could be personal or another was stored just now. Raises CassandraUnavailable."""
     # The cache is this process's own.
     if _SAMPLED.fullmatch(path) and cache.add("missing_address", path, SAMPLE_SECONDS):
         day = now.astimezone(UTC).date()

@@ -1,5 +1,6 @@
 """Addresses of the shop's products and pages in a shop that it has replaced: their paths, and which of them may lead on."""
 
+import re
 from urllib.parse import unquote, urlsplit
 
 from web.text import clean_text
@@ -20,7 +21,8 @@ def normalize_path(address: str) -> str:
         path = unquote(urlsplit(address.strip()).path)
     except ValueError:
         return ""
-    path = clean_text(path.lower()).rstrip("/")
+    # Blanks separate the addresses of a text.
+    path = re.sub(r"\s", "%20", clean_text(path.lower()).rstrip("/"))
     is_path = path.startswith("/") and len(path) <= MAX_PATH_LENGTH
     is_text = "\ufffd" not in path  # a byte that is no UTF-8
     return path if is_path and is_text and path.split("/")[1] not in PRIVATE else ""

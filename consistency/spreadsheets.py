@@ -21,11 +21,10 @@ def _iterate_imports(scope: Scope | None) -> Iterator[SpreadsheetTask]:
         for task in queries.iterate_tasks(month):
             if scope is not None and task.task_id not in scope.changes:
                 continue
-            if LAYOUTS[task.layout].apply:
-                continue  # its rows leave no marks
-            # An import that was refused while it was applied has counts.
+            # An import that was refused while it was applied has counts. Exports and the files of orders have none.
             is_over = task.state in (entities.FINISHED, entities.REFUSED) and task.counts
-            if is_over and now - task.started_at < KNOWN_FOR:
+            # The rows of a layout with a function of its own leave no marks.
+            if is_over and now - task.started_at < KNOWN_FOR and not LAYOUTS[task.layout].apply:
                 yield task
 
 

@@ -79,9 +79,10 @@ class RowStore:
             f"""INSERT INTO {table.name} ({", ".join(written)})
                 VALUES ({", ".join(f":{name}" for name in written)}) IF NOT EXISTS""",
         )
-        result = (
-            f"UPDATE {table.name} SET result = :result, label = :label, reason = :reason {of_row}"
-        )
+        # A label that is given with a row expires with the row, so a result does not write it again.
+        self._result = ("result", "reason") if "label" in given else ("result", "reason", "label")
+        named = ", ".join(f"{name} = :{name}" for name in self._result)
+        result = f"UPDATE {table.name} SET {named} {of_row}"
         # A row keeps the result "done", whatever another process finds later.
         self._note_done = conditional_write("Q1", f"{result} IF EXISTS")
         self._note_result = conditional_write("Q1", f"{result} IF result = :nothing")
@@ -161,9 +162,7 @@ class RowStore:
         outcome = self._note_done.apply(
             if_lost=SEND_AGAIN,
             **self._key(owner_id, position),
-            result="done",
-            label=label,
-            reason=None,
+            **self._result_values("done", label, None),
         )
         return bool(outcome)
 
@@ -172,11 +171,15 @@ class RowStore:
         self._note_result.apply(
             if_lost=SEND_AGAIN,
             **self.key_of(row),
-            result=result,
-            label=label,
-            reason=reason or None,
+            **self._result_values(result, label, reason or None),
             nothing=None,
         )
+
+    def _result_values(
+        self, result: str, label: str | None, reason: str | None
+    ) -> dict[str, str | None]:
+        values = {"result": result, "label": label, "reason": reason}
+        return {name: values[name] for name in self._result}
 
     # ---- Handling
 

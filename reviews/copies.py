@@ -49,7 +49,7 @@ DELETE_BY_USER = write(
 def refresh_review(product_id: UUID, user_id: UUID) -> None:
     """Write all copies of a review, and delete outdated ones. A second call changes nothing.
 
-    It also queues the mail about a refusal, but never twice. Raises CassandraUnavailable.
+    It also queues the mail about a refusal, but never twice, and none about an imported review. Raises CassandraUnavailable.
     """
     at = current_microseconds()
     review = queries.get_review(product_id, user_id)
@@ -79,6 +79,8 @@ def refresh_review(product_id: UUID, user_id: UUID) -> None:
         + [_start_by_user(review, at)]
     )
     update_queue(review, at, title=review.title, stars=review.stars)
+    if review.imported:
+        return  # its writer expects nothing from this shop
     if review.state == REFUSED:
         _mail_refusal(review)
     if review.decided_at and current_time() - review.decided_at < NEWS_FOR and not review.order_id:

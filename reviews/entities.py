@@ -26,6 +26,8 @@ class Review(ModeratedText):
     answered_at: datetime | None = None
     # For a guest's review: the order whose mail led to the form.
     order_id: UUID | None = None
+    # Whether it comes from a file of a former shop's reviews, and its writer has not changed it here.
+    imported: bool = False
     # Pictures that everybody sees; pictures that the staff have not seen yet; pictures whose files must be deleted.
     pictures: tuple[str, ...] = ()
     new_pictures: tuple[str, ...] = ()
@@ -73,6 +75,7 @@ class ReviewInput:
     held_for: str
     # The order whose mail led a guest to the form.
     order_id: UUID | None = None
+    imported: bool = False
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class RatingByProduct(Model):
     name = columns.Text()
     state = columns.Text()  # published, held, refused, withdrawn
     verified = columns.Boolean()
+    imported = columns.Boolean()  # from a former shop; until its writer changes it here
     version = columns.Integer()
     change_id = columns.UUID()  # the id of the form that made the version
     written_at = columns.DateTime()

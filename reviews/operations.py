@@ -43,11 +43,11 @@ PICTURES = "pictures"
 INSERT_REVIEW = conditional_write(
     "R3",
     """INSERT INTO ratings_by_product (product_id, user_id, review_id, stars, title, body, name, state, verified, version,
-       change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer, answered_at, order_id, pictures,
-       new_pictures, former_pictures, reporters)
+       change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer, answered_at, order_id, imported,
+       pictures, new_pictures, former_pictures, reporters)
        VALUES (:product_id, :user_id, :review_id, :stars, :title, :body, :name, :state, :verified, :version,
        :change_id, :written_at, :edited_at, :queued_at, :held_for, :refusal, :decided_at, :answer, :answered_at, :order_id,
-       :pictures, :new_pictures, :former_pictures, :reporters)
+       :imported, :pictures, :new_pictures, :former_pictures, :reporters)
        IF NOT EXISTS""",
 )
 UPDATE_REVIEW = conditional_write(
@@ -55,8 +55,8 @@ UPDATE_REVIEW = conditional_write(
     """UPDATE ratings_by_product SET review_id = :review_id, stars = :stars, title = :title, body = :body, name = :name,
        state = :state, verified = :verified, version = :version, change_id = :change_id, written_at = :written_at,
        edited_at = :edited_at, queued_at = :queued_at, held_for = :held_for, refusal = :refusal, decided_at = :decided_at,
-       answer = :answer, answered_at = :answered_at, order_id = :order_id, pictures = :pictures,
-       new_pictures = :new_pictures, former_pictures = :former_pictures, reporters = :reporters
+       answer = :answer, answered_at = :answered_at, order_id = :order_id, imported = :imported,
+       pictures = :pictures, new_pictures = :new_pictures, former_pictures = :former_pictures, reporters = :reporters
        WHERE product_id = :product_id AND user_id = :user_id IF version = :seen AND change_id != :change_id""",
 )
 DELETE_REVIEW = conditional_write(

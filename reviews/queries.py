@@ -33,7 +33,7 @@ MAX_ORDERS = 100
 
 _TRUTH = """SELECT product_id, user_id, rating_count, rating_sum, one, two, three, four, five, review_id, stars, title, body,
        name, state, verified, version, change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer,
-       answered_at, order_id, pictures, new_pictures, former_pictures, reporters FROM ratings_by_product"""
+       answered_at, order_id, imported, pictures, new_pictures, former_pictures, reporters FROM ratings_by_product"""
 # R3: a person's review of a product; a product's numbers; the whole partition, for the consistency check.
 REVIEW = read("R3", f"{_TRUTH} WHERE product_id = :product_id AND user_id = :user_id")
 _NUMBERS = "SELECT rating_count, rating_sum, one, two, three, four, five FROM ratings_by_product WHERE product_id = :product_id LIMIT 1"
@@ -109,6 +109,7 @@ def review_from_row(row: Row | None) -> Review | None:
         answer=row.answer or "",
         answered_at=row.answered_at,
         order_id=row.order_id,
+        imported=bool(row.imported),
         pictures=_split(row.pictures),
         new_pictures=_split(row.new_pictures),
         former_pictures=_split(row.former_pictures),

@@ -51,9 +51,6 @@ class SpreadsheetTask:
     question: str = ""
     source: str = ""
     notes: Mapping[str, int] = field(default_factory=dict, hash=False)
-    link_tries: int = (
-        0  # how often the worker has been through the rows that name pictures or products
-    )
 
     @property
     def key(self) -> dict[str, object]:

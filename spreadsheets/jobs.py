@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import ngettext
 
 from cassandra_db import CassandraUnavailable
+from catalogue.operations.picture_uploads import RAW_DURATION
 from jobs.months import list_months, list_recent_months
 from jobs.registry import Job, describe_count
 from jobs.rows import guard_row
@@ -60,7 +61,7 @@ def add_links(now: datetime) -> str:
     """Fetch the pictures that applied rows name, and put them and related products on the rows' products."""
     count = 0
     for task in _list_tasks(now):
-        if operations.is_due(task, now):
+        if task.state == entities.LINKING:
             with guard_row(f"pictures of import {task.task_id}"):
                 count += operations.follow_links(task)
     return describe_count(
@@ -72,7 +73,10 @@ def add_links(now: datetime) -> str:
 
 
 def remove_old_exports(now: datetime) -> str:
-    """Delete the files of old exports. One run marks an export as expired; the next run deletes its files."""
+    """Delete the files of old exports, and refuse imports that wait for staff and whose file is about to be deleted.
+
+    One run marks an export as expired; the next run deletes its files.
+    """
     until, count = now - timedelta(seconds=operations.EXPORT_SECONDS), 0
     for month in list_months(now)[:2]:
         for task in queries.iterate_tasks(month):
@@ -82,6 +86,8 @@ def remove_old_exports(now: datetime) -> str:
                     count += 1
                 elif task.has_old_files:
                     operations.delete_export(task)
+                elif task.state == entities.ASKING and task.started_at < now - RAW_DURATION:
+                    operations.end_question(task)
     return describe_count(
         ngettext("%(count)s export deleted", "%(count)s exports deleted", count), count
     )

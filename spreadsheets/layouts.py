@@ -33,7 +33,7 @@ from spreadsheets.stock import plan_stock, stock_lines
 from spreadsheets.vouchers import VoucherForm, apply_voucher, decide_voucher
 from web.types import StrOrPromise
 
-# The last column of a file of faulty rows. An import ignores it.
+# A column of a file of faulty rows. An import ignores it, and the file's empty cells: its rows may have had different columns.
 ERRORS = "errors"
 
 
@@ -259,7 +259,8 @@ def read_lines(layout: Layout, table: Table) -> Iterator[ConvertedLine]:
     for line, record in table.lines:
         if any(record):
             cells = dict(zip(names, [*record, *[""] * len(names)], strict=False))
-            cells.pop(ERRORS, None)
+            if ERRORS in names:
+                cells = {name: text for name, text in cells.items() if text and name != ERRORS}
             is_uneven = len(record) < len(names) or any(record[len(names) :])
             yield ConvertedLine(line, cells, (Fault(line, "", text),) if is_uneven else ())
 

@@ -23,7 +23,7 @@ from catalogue.queries import prefetch_product_id_at_quorum, prefetch_slug
 from catalogue.rules import MAX_ALT_LENGTH, MAX_LENGTHS, MAX_PICTURES, MAX_PINNED, SLUG
 from catalogue.templatetags.pictures import full_picture_url, public_url
 from spreadsheets.cells import join_list
-from spreadsheets.columns import Column
+from spreadsheets.columns import Column, Thing
 from spreadsheets.entities import Change
 from spreadsheets.errors import CellRefused
 from spreadsheets.queries import prefetch_fetched_picture
@@ -33,8 +33,8 @@ from web.fetching import MAX_URL_LENGTH, FetchFailed, check_url
 PICTURES, RELATED, SUCCESSOR = "pictures", "related", "successor"
 PICTURE = "picture"  # of a variant
 LINK_COLUMNS = frozenset((PICTURES, RELATED, SUCCESSOR, PICTURE))
-# Other shops put several addresses into a line.
-_NEXT_ADDRESS = re.compile(r"\n|,\s*(?=https?://)")
+# Other shops put several addresses into a line. The look behind keeps the time in proportion to the length.
+_NEXT_ADDRESS = re.compile(r"\n|(?<![\s,|])[\s,|]+(?=https?://)")
 
 
 def address_of(picture: str) -> str:
@@ -234,24 +234,34 @@ def with_pictures_of_variants(product: Product, before: Product) -> Product:
 
 
 def put_links(changes: Iterable[Change], links: Links, product: Product) -> Product:
-    """Return the product with what changes name. Pictures that it has got since stay. Raises CellRefused."""
+    """Return the product with what changes name. Raises CellRefused, also if one of these cells was changed after the import."""
     links.add_pictures(product)
     columns = {each.name: each for each in link_columns(links)}
     own, after = picture_column(links), product
+    # The product has the pictures of its variants, too.
+    shown = {address_of(each.picture) for each in product.variants}
     for change in changes:
         if change.sku:
             variants = (
-                own.write(each, change.after) if each.sku == change.sku else each
+                _put(own, each, change, set()) if each.sku == change.sku else each
                 for each in after.variants
             )
             after = replace(after, variants=tuple(variants))
         else:
-            column, text = columns[change.column], change.after
-            if change.column == PICTURES:
-                former = {address for address, _alt in split_pictures(change.before or "")}
-                present = split_pictures(column.read(after))
-                added = [" ".join(each) for each in present if each[0] not in former]
-                text = "\n".join((text, *added))
-            after = column.write(after, text)
+            after = _put(columns[change.column], after, change, shown)
     after = with_pictures_of_variants(after, product)
     return product if after == product else after
+
+
+def _put(column: Column[Thing], it: Thing, change: Change, shown: set[str]) -> Thing:
+    """Write a cell in which is nothing but what the import, or its former text, has put there. Raises CellRefused."""
+
+    def split(text: str) -> set[str]:
+        return set(text.split("\n" if column.has_lines else ", "))
+
+    written = column.write(it, change.after)
+    known = split(column.read(written)) | split(change.before or "") | shown
+    if split(column.read(it)) - known - {""}:
+        text = _("%(column)s was changed after the import. Import the row again.")
+        raise CellRefused(text % {"column": column.name})
+    return written

@@ -51,7 +51,6 @@ class SpreadsheetTask(Model):
     question = columns.Text()
     source = columns.Text()  # once it is converted: its preset, or other
     notes = columns.Map(columns.Text, columns.Integer)  # what was noticed, how often
-    link_tries = columns.Integer()  # how often the worker has been through the rows with links
 
 
 class _Row(Model):
@@ -74,7 +73,7 @@ class _Row(Model):
     result = columns.Text()  # done, unchanged, refused, changed
     reason = columns.Text()
     failures = columns.Integer()  # how many attempts have failed with an error
-    links = columns.Text()  # of pictures and products that the row names: waiting, done, failed
+    links = columns.Text()  # of pictures and products that the row names: waiting, failed
     link_faults = columns.Text()  # JSON, as `faults`: which of them are missing
 
 

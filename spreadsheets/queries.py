@@ -21,7 +21,7 @@ MAX_BUCKETS_A_PAGE = 20
 TASK = read(
     "Q1",
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
-       handled, total, counts, results, failures, question, source, notes, link_tries
+       handled, total, counts, results, failures, question, source, notes
        FROM spreadsheet_tasks WHERE month = :month AND task_id = :task_id""",
 )
 TASKS = read(
@@ -75,7 +75,6 @@ def get_task(task_id: UUID) -> SpreadsheetTask | None:
         question=row.question or "",
         source=row.source or "",
         notes=dict(row.notes or {}),
-        link_tries=row.link_tries or 0,
     )
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from catalogue.errors import RedirectRefused
+from catalogue.errors import RedirectChanged, RedirectRefused
 from catalogue.menu_links import find_target_url
 from catalogue.old_addresses import normalize_path
 from catalogue.operations.redirects import (
@@ -61,10 +60,12 @@ def apply_redirect(_task: SpreadsheetTask, row: PlannedRow, _mark: UUID) -> tupl
     (said,) = read_forms(row, RedirectForm)
     path, target = said["old_address"], said["new_address"]
     former = get_redirect(path)
-    if former not in ("", target) and (address := find_target_url(former)) != row.label:
-        return "changed", _("It leads to %(address)s now.") % {"address": address}
     try:
-        save_redirect(path, target)
+        if former not in ("", target) and (address := find_target_url(former)) != row.label:
+            raise RedirectChanged(former, address)
+        save_redirect(path, target, former)
+    except RedirectChanged as changed:
+        return "changed", str(changed)
     except RedirectRefused as refused:
         return "refused", str(refused)
     return "done", ""

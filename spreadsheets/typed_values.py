@@ -108,18 +108,18 @@ def parse_price(text: str) -> Money:
     return price
 
 
-def parse_amount(text: str) -> Money:
-    """Return an amount in the shop's currency, which may be 0. Raises CellRefused."""
-    amount = _parse_money(text)
+def parse_amount(text: str, places: int = 2) -> Money:
+    """Return an amount in the shop's currency, which may be 0, to so many decimals. Raises CellRefused."""
+    amount = _parse_money(text, places)
     if amount.amount < 0:
         raise CellRefused(_("Enter a number from 0."))
     return amount
 
 
-def _parse_money(text: str) -> Money:
+def _parse_money(text: str, places: int = 2) -> Money:
     amount = _parse_number(
         text,
-        2,
+        places,
         _("Enter a price, such as 12.50."),
         _("Enter a price with at most two decimals and no thousands separators, such as 1000.50."),
     )

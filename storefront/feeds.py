@@ -22,7 +22,6 @@ from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from jobs.rows import guard_row
 from shop_settings.brand import get_brand
-from spreadsheets.cells import make_harmless
 from storefront.feed_files import find_folder, replaced_file
 from storefront.google_items import ATTRIBUTES, Item, list_items
 from storefront.structured_data import absolute_url
@@ -92,9 +91,9 @@ def _xml_item(item: Item) -> str:
 
 
 def _table_line(item: Item) -> list[str]:
-    """Return the cells of an item. Several values have commas between, and no cell has a line break or a formula."""
+    """Return the cells of an item. Several values have commas between, and no cell has a line break or a tab."""
     cells = (",".join(item.get(name, ())) for name in ATTRIBUTES)
-    return [make_harmless(" ".join(each.split())) for each in cells]
+    return [" ".join(each.split()) for each in cells]
 
 
 def render_new_products(now: datetime) -> str:

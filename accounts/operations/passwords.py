@@ -99,7 +99,8 @@ def password_reset_link(member: User, seconds: int = RESET_SECONDS) -> str:
 def get_user_by_reset_token(token: str) -> User | None:
     """Return the member whose password a link sets; None if the link is forged, too old or used. Raises CassandraUnavailable."""
     try:
-        user_id, state, seconds = signing.loads(token, salt=_SALT)
+        # Links of before invitations say no seconds.
+        user_id, state, seconds = [*signing.loads(token, salt=_SALT), RESET_SECONDS][:3]
         signing.loads(token, salt=_SALT, max_age=seconds)
         member = queries.get_user(UUID(hex=user_id))
     except (signing.BadSignature, ValueError, TypeError):

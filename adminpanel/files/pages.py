@@ -118,7 +118,7 @@ def _cut(text: str) -> str:
 class Tally:
     """The number of an import's rows that have a plan or a result, and the query that lists these rows.
 
-    How many rows wait for pictures is not counted: the number is None.
+    How many rows lack pictures is not counted: the number is None.
     """
 
     label: str
@@ -139,11 +139,9 @@ def list_tallies(task: SpreadsheetTask, plan: str, result: str, links: str) -> l
         for name, label in RESULT_LABELS.items()
         if name and task.results.get(name)
     ]
-    is_applied = task.layout == "products" and task.state in (LINKING, FINISHED)
-    pictures = [
-        Tally(str(label), None, f"links={name}", links == name)
-        for name, label in LINK_LABELS.items()
-        if is_applied
-    ]
+    pictures = []
+    if task.layout == "products" and task.state in (LINKING, FINISHED):
+        label = str(LINK_LABELS[FAILED])
+        pictures.append(Tally(label, None, f"links={FAILED}", links == FAILED))
     whole = Tally(_("All"), sum(task.counts.values()), "", not (plan or result or links))
     return [whole, *plans, *results, *pictures]

@@ -14,6 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
+from accounts.audit_log import MAX_FIELDS
 from accounts.looks import prefetch_looks, record_look
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_filter import ProductFilterForm
@@ -22,14 +23,7 @@ from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.mapping_forms import MAPPING_FIELD, MappingForm
 from adminpanel.files.notes import describe_notes
-from adminpanel.files.pages import (
-    LINK_LABELS,
-    describe_task,
-    list_layouts,
-    list_tallies,
-    row_line,
-    task_line,
-)
+from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_line, task_line
 from adminpanel.names import list_names
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
@@ -37,8 +31,9 @@ from catalogue.queries import get_category_tree
 from catalogue.staff_search import STAFF_DEEPEST
 from jobs.change_rows import RESULTS
 from spreadsheets import entities, operations, queries
-from spreadsheets.entities import PLANS, SpreadsheetTask
+from spreadsheets.entities import FAILED, PLANS, SpreadsheetTask
 from spreadsheets.files import CONTENT_TYPES, MAX_FILE_BYTES, csv_line
+from spreadsheets.foreign.categories import CategoryFinder
 from spreadsheets.foreign.presets import PRESETS, UNKNOWN
 from spreadsheets.foreign.questions import unpack_question
 from spreadsheets.foreign.values import join_path
@@ -134,11 +129,11 @@ def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
 
 
 def _render_task(
-    request: HttpRequest, task: SpreadsheetTask, form: Form | None = None, status: int = 200
+    request: HttpRequest, task: SpreadsheetTask, status: int = 200, **forms: Form
 ) -> HttpResponse:
-    """Return an import's or export's page. `form` asks for a code."""
+    """Return an import's or export's page. One of `forms`, apply_form or fetch_form, asks for a code."""
     plan, result = _chosen(request.GET, "plan", PLANS), _chosen(request.GET, "result", RESULTS)
-    links = _chosen(request.GET, "links", (*LINK_LABELS,))
+    links = _chosen(request.GET, "links", (FAILED,))
     chosen = {"plan": plan, "result": result, "links": links}
     text = request.GET.get("from", "")[:6]
     first = int(text) if text.isascii() and text.isdecimal() else 0
@@ -148,7 +143,7 @@ def _render_task(
     if is_listed:
         _note_look(request, task)
     context = {
-        "form": form,
+        "form": next(iter(forms.values()), None),
         "line": task_line(task),
         "task": task,
         "is_polled": is_polled,
@@ -160,6 +155,7 @@ def _render_task(
         "to_apply": task.counts.get("new", 0) + task.counts.get("changed", 0),
         "faulty": task.counts.get("faulty", 0),
         "notes": describe_notes(task.notes),
+        **forms,
     }
     part = "progress" if is_polled else ""
     page = "adminpanel/files/spreadsheet.html"
@@ -203,13 +199,15 @@ def import_columns(request: HttpRequest, task_id: UUID) -> HttpResponse:
         return _answered(request, task)
     if not form.is_valid():
         return _columns_page(request, task, form, status=422)
-    now, categories = current_time(), form.chosen_categories
-    if not operations.answer_question(task, form.targets, categories, now):
+    targets, categories, find = form.targets, form.chosen_categories, CategoryFinder({}).find
+    paths = [path for path in dict.fromkeys(categories.values()) if path and not find(path)]
+    if not operations.answer_question(task, targets, categories, current_time()):
         return _answered(request, found_or_404(queries.get_task(task_id), "import"))
-    created = ", ".join(filter(None, categories.values()))
-    chosen = (f"{name}: {to}" for name, to in form.targets.items() if to != question.targets[name])
-    changes = {"file": task.file_name, "category": created, "columns": ", ".join(chosen)}
-    note_changes(request, {}, changes)
+    created = {f"category {n}": path for n, path in enumerate(paths[:MAX_FIELDS], start=1)}
+    names = [name for name, to in targets.items() if to != question.targets[name]][:MAX_FIELDS]
+    before = {f"column {name}": question.targets[name] for name in names}
+    after = {f"column {name}": targets[name] for name in names}
+    note_changes(request, before, {"file": task.file_name, **created, **after})
     return redirect("adminpanel:spreadsheet", task_id=task_id)
 
 
@@ -237,14 +235,18 @@ def _columns_page(
     return render_page(request, "adminpanel/files/import_columns.html", context, status=status)
 
 
+# This view takes a POST, though it changes nothing: the audit log records who downloads names and addresses.
+@sensitive_post_parameters("code")
 @staff_required(SPREADSHEET_STAFF)
-@require_safe
+@post_only("adminpanel:spreadsheet", "task_id")
 def faulty_rows(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Send the faulty rows of an import as a file."""
-    task = _get_task(request, task_id)
+    """Send the faulty rows of an import as a file. An import about people asks for a second-factor code."""
+    task, form = _get_task(request, task_id), Form({}, auto_id="fetch-%s")
     if not task.counts.get("faulty"):
         raise Http404("no such rows")
-    _note_look(request, task)
+    if task.is_about_people and not (form.is_valid() and confirm_by_code(request, form)):
+        return _render_task(request, task, fetch_form=form, status=422)
+    note_changes(request, {}, {"file": task.file_name})
     response = StreamingHttpResponse(
         operations.iterate_faulty_rows(task), content_type=CONTENT_TYPES["csv"]
     )
@@ -260,7 +262,7 @@ def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
     """Let the worker apply an import that it has checked. An import about people asks for a second-factor code."""
     task, form = _get_task(request, task_id), Form({}, auto_id="apply-%s")
     if task.is_about_people and not (form.is_valid() and confirm_by_code(request, form)):
-        return _render_task(request, task, form, status=422)
+        return _render_task(request, task, apply_form=form, status=422)
     if not task.is_export and operations.start_applying(task, current_time()):
         note_changes(request, {}, {"file": task.file_name, "import": describe_task(task)})
     else:

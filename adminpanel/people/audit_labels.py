@@ -144,6 +144,7 @@ ACTS = {
     "adminpanel:import_new": gettext_lazy("Uploaded an import file"),
     "adminpanel:import_columns": gettext_lazy("Matched the columns of an import file"),
     "adminpanel:import_apply": gettext_lazy("Applied an import file"),
+    "adminpanel:faulty_rows": gettext_lazy("Downloaded an import’s rows with errors"),
     "adminpanel:export_new": gettext_lazy("Created an export file"),
     "adminpanel:bulk_change_undo": gettext_lazy("Undid a bulk edit of products"),
     "adminpanel:brand": gettext_lazy("Changed the brand"),

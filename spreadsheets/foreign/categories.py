@@ -13,9 +13,9 @@ from spreadsheets.errors import FileRefused
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.values import MAX_CATEGORIES, join_path, make_slug, split_path
 
-# How many categories of files with the same columns are asked for. Products of further ones have none.
+# How many categories of a file are asked for, and how many answers are remembered. Products of further categories have none.
 MAX_ANSWERS = 300
-MAX_TEXT = 200
+MAX_TEXT = 190  # an entry of the audit log can hold it
 
 
 def _fold(names: Iterable[str]) -> tuple[str, ...]:
@@ -23,12 +23,20 @@ def _fold(names: Iterable[str]) -> tuple[str, ...]:
 
 
 class CategoryFinder:
-    """The categories of a file. `answers` have a path of ours for each text that staff were asked for, or "" to leave it out."""
+    """The categories of a file. `answers` have a path of ours for each text that staff were asked for, or "" to leave it out.
 
-    def __init__(self, answers: Mapping[str, str]) -> None:
-        self._answers = answers
-        self.unknown: dict[str, None] = {}  # the texts to ask for
+    Of answers that `are_remembered` from other files, those are dropped whose category is gone.
+    """
+
+    def __init__(self, answers: Mapping[str, str], *, are_remembered: bool = False) -> None:
         self._read_tree()
+        self._answers = {
+            text: path
+            for text, path in answers.items()
+            if not (are_remembered and path) or self.find(path)
+        }
+        self.used: dict[str, str] = {}  # the answers for texts of this file
+        self.unknown: dict[str, None] = {}  # the texts to ask for
 
     def _read_tree(self) -> None:
         self._tree = get_category_tree_at_quorum()
@@ -37,18 +45,19 @@ class CategoryFinder:
         names = {path[-1:]: node for path, node in paths.items() if counts[path[-1]] == 1}
         self._by_path = {**names, **paths}
 
-    def _find(self, text: str) -> CategoryNode | None:
+    def find(self, text: str) -> CategoryNode | None:
+        """Return the category with this address, path or name; None if there is none, or several have the name."""
         found = self._tree.by_slug.get(text) or self._tree.by_former_slug.get(text)
         return found or self._by_path.get(_fold(split_path(text)))
 
     def create(self, task_id: UUID) -> None:
-        """Create the categories of the answers that do not exist. A repeated call creates none twice.
+        """Create the categories that do not exist, of the answers for texts that were resolved. A repeated call creates none twice.
 
         Raises FileRefused for one that cannot be, and CassandraUnavailable.
         """
-        for path in filter(None, self._answers.values()):
+        for path in filter(None, self.used.values()):
             names, parent = split_path(path), None
-            for depth, name in enumerate([] if self._find(path) else names, start=1):
+            for depth, name in enumerate([] if self.find(path) else names, start=1):
                 key = _fold(names[:depth])
                 if found := self._by_path.get(key):
                     parent = found
@@ -79,12 +88,12 @@ class CategoryFinder:
     def _list_slugs(self, texts: Iterable[str]) -> Iterable[str]:
         slugs = dict[str, None]()
         for text in filter(None, texts):
-            answer = self._answers.get(text)
-            if found := self._find(text) or (self._find(answer) if answer else None):
+            if not (found := self.find(text)):
+                if (answer := self._answers.get(text)) is not None:
+                    self.used[text] = answer
+                    found = self.find(answer)
+                elif len(text) <= MAX_TEXT and len(self.used) + len(self.unknown) < MAX_ANSWERS:
+                    self.unknown[text] = None
+            if found:
                 slugs[found.slug] = None
-            elif answer != "" and len(text) <= MAX_TEXT and self._has_room():
-                self.unknown[text] = None
         return slugs
-
-    def _has_room(self) -> bool:
-        return len(self._answers) + len(self.unknown) < MAX_ANSWERS

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 
 from spreadsheets.entities import Fault
+from spreadsheets.errors import FileRefused
+from spreadsheets.files import MAX_LINES
 from spreadsheets.foreign.entities import AUTOMATIC, ConvertedLine, Lines, Preset
 from spreadsheets.foreign.mapping import split_cells
 from spreadsheets.foreign.values import join_path, make_slug
@@ -17,12 +19,15 @@ def _convert(lines: Lines) -> Iterator[ConvertedLine]:
     # The slug of each variant's product, and the variant's options, by SKU.
     variants: dict[str, tuple[str, str]] = {}
     for line in lines():
+        slug = _find_slug(line)
         labels = _split_pairs(line.own.get("configurable_variation_labels", ""))
         for variation in line.own.get("configurable_variations", "").split("|"):
             options = _split_pairs(variation)
             if sku := options.pop("sku", ""):
                 named = {labels.get(code, code): value for code, value in options.items()}
-                variants[sku] = (_find_slug(line), format_options(named))
+                variants[sku] = (slug, format_options(named))
+        if len(variants) > MAX_LINES:
+            raise FileRefused(_("The file has too many variants. Split it."))
     for line in lines():
         kind, sku = line.own.get("product_type"), line.cells.get("sku", "")
         # The first part of a path is the root category, which no page shows.

@@ -23,16 +23,16 @@ from spreadsheets.entities import Fault
 from spreadsheets.errors import CellRefused
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.markdown import html_to_markdown, is_html
-from spreadsheets.typed_values import parse_end, parse_moment, parse_price
+from spreadsheets.typed_values import parse_amount, parse_end, parse_moment
 
 _MEASURE = re.compile(r"([0-9]{1,12}(?:[.,][0-9]{1,12})?|[.,][0-9]{1,12})\s*([a-z\"]*)", re.ASCII)
 _GRAMS = {"": "1", "g": "1", "kg": "1000", "lb": "453.59237", "lbs": "453.59237"}
 _GRAMS |= {"oz": "28.349523125", "grams": "1"}
 _MILLIMETRES = {"": "1", "mm": "1", "cm": "10", "m": "1000", "in": "25.4", "inch": "25.4"}
+# Without tax, other shops write more decimals than a price has.
+_PRICE_PLACES, _CENT = 6, Decimal("0.01")
 # As Magento writes days.
 _AMERICAN_DAY = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/(?:20)?([0-9]{2})\b.*", re.ASCII)
-# The look behind keeps the time in proportion to the length.
-_NEXT_ADDRESS = re.compile(r"(?<![\s,|])[\s,|]+(?=https?://)")
 _UNITS = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 # These have a value in each of our products and variants. An empty cell of another shop says nothing.
 _NEVER_EMPTY = ("name", "category", "status", "featured", "tax_class", "price", "sold", "picture")
@@ -50,15 +50,16 @@ def make_slug(text: str) -> str:
     return slug[: MAX_LENGTHS["slug"]].strip("-")
 
 
-def _parse_foreign_price(text: str) -> Decimal:
+def _parse_foreign_price(text: str, factor: Decimal = Decimal(1)) -> Decimal:
     code = settings.CURRENCY
     words = f"(?:{code}|{re.escape(get_currency_symbol(code, LOCALE))})"
-    return parse_price(re.sub(rf"^{words}\s*|\s*{words}$", "", text[:100], flags=re.I)).amount
+    plain = re.sub(rf"^{words}\s*|\s*{words}$", "", text[:100], flags=re.I)
+    return (parse_amount(plain, _PRICE_PLACES).amount * factor).quantize(_CENT, ROUND_HALF_UP)
 
 
 def _plain_price(text: str) -> str:
     try:
-        return f"{_parse_foreign_price(text):.2f}"
+        return str(_parse_foreign_price(text))
     except CellRefused:
         return text
 
@@ -75,7 +76,6 @@ _CONVERTERS: dict[str, Callable[[str], str]] = {
     **dict.fromkeys(("price", "compare_at", "cost_price"), _plain_price),
     **dict.fromkeys(("length_mm", "width_mm", "height_mm"), partial(_measure, _MILLIMETRES)),
     "weight_grams": partial(_measure, _GRAMS),
-    "pictures": lambda text: "\n".join(_NEXT_ADDRESS.split(text)),
     "old_addresses": lambda text: "\n".join(list_old_paths(text)),
     "status": lambda text: _STATUSES.get(text.lower(), text),
     "product": make_slug,
@@ -99,7 +99,7 @@ def convert_product_line(
     if is_html(description := cells.get("description", "")):
         notes["html"] += 1
         cells["description"] = html_to_markdown(description)
-    cells |= _split_categories(cells.pop("categories", ""))
+    cells |= split_categories(cells.pop("categories", ""))
     faults = list(line.faults)
     try:
         _reduce_price(cells, tax_percent, now, notes)
@@ -116,16 +116,16 @@ def _reduce_price(
     net, factor = cells.pop("price_without_tax", ""), Decimal(1)
     if net:
         factor += tax_percent / 100
-        cells["price"] = f"{_parse_foreign_price(net) * factor:.2f}"
+        cells["price"] = str(_parse_foreign_price(net, factor))
     if not (sale and cells.get("price")):
         return
     start, end = parse_moment(_iso_day(first)), parse_end(_iso_day(last))
     notes["sales"] += bool(start or end)
     if (start and now < start) or (end and end <= now):
         return
-    price, reduced = _parse_foreign_price(cells["price"]), _parse_foreign_price(sale) * factor
+    price, reduced = _parse_foreign_price(cells["price"]), _parse_foreign_price(sale, factor)
     if reduced < price:
-        cells |= {"price": f"{reduced:.2f}", "compare_at": f"{price:.2f}"}
+        cells |= {"price": str(reduced), "compare_at": str(price)}
 
 
 def _iso_day(text: str) -> str:
@@ -174,7 +174,7 @@ def join_path(names: Iterable[str]) -> str:
     return " > ".join(names)
 
 
-def _split_categories(text: str) -> dict[str, str]:
+def split_categories(text: str) -> dict[str, str]:
     """Return the cells of several category paths. The longest path is the main category; those above others are left out."""
     paths = [join_path(split_path(each)) for each in split_list(text, most=MAX_CATEGORIES) if each]
     if not paths:

@@ -31,13 +31,14 @@ class _Product:
 
     slug: str
     weight: str = ""
-    attributes: dict[str, list[str]] = field(default_factory=dict)
+    attributes: dict[str, str] = field(default_factory=dict)  # texts: their values take more memory
     option_names: dict[str, None] = field(default_factory=dict)  # the attributes of its variations
 
 
 def _split(text: str) -> list[str]:
-    """Return the values in a cell; a comma within a value has a backslash before it."""
-    values = (each.replace("\\,", ",").strip() for each in re.split(r"(?<!\\),", text))
+    """Return the values in a cell; a comma within a value has a backslash before it. The last value has the rest."""
+    parts = re.split(r"(?<!\\),", text, maxsplit=MAX_VARIANTS)
+    values = (each.replace("\\,", ",").strip() for each in parts)
     return [each for each in values if each]
 
 
@@ -45,10 +46,10 @@ def _is_variation(line: ConvertedLine) -> bool:
     return "variation" in line.own.get("type", "").lower()
 
 
-def _read_attributes(own: Mapping[str, str], *, shown: bool = False) -> dict[str, list[str]]:
-    """Return the attributes of a line with their values, or only those that are `shown`."""
+def _read_attributes(own: Mapping[str, str], *, shown: bool = False) -> dict[str, str]:
+    """Return the attributes of a line with the texts of their values, or only those that are `shown`."""
     return {
-        name: _split(own.get(f"attribute_{number}_value(s)", ""))
+        name: own.get(f"attribute_{number}_value(s)", "")
         for number in range(1, _MAX_ATTRIBUTES + 1)
         if (name := own.get(f"attribute_{number}_name"))
         and not (shown and own.get(f"attribute_{number}_visible") == "0")
@@ -117,7 +118,9 @@ def _convert_variation(line: ConvertedLine, parent: _Product | None) -> Iterator
     typed = _read_attributes(own)
     # In the order of the product's attributes.
     names = sorted(parent.option_names, key=[*parent.attributes, *parent.option_names].index)
-    choices = [typed.get(name, [])[:1] or parent.attributes.get(name, []) for name in names]
+    choices = [
+        _split(typed.get(name, ""))[:1] or _split(parent.attributes.get(name, "")) for name in names
+    ]
     count, sku = prod(map(len, choices)), _find_sku(line, parent)
     if not 0 < count <= MAX_VARIANTS:
         text = _("Enter a value for each attribute of this variation.")
@@ -143,8 +146,8 @@ def _describe(own: Mapping[str, str], product: _Product) -> dict[str, str]:
     """Return the cells of a product that are made of several columns, or of one with a rule of its own."""
     details = {
         name: ", ".join(values)
-        for name, values in _read_attributes(own, shown=True).items()
-        if values and name not in product.option_names
+        for name, text in _read_attributes(own, shown=True).items()
+        if name not in product.option_names and (values := _split(text))
     }
     # WooCommerce writes a line break as the letters \n.
     written = (own.get("short_description", ""), own.get("description", ""))

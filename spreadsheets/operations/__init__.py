@@ -11,6 +11,6 @@ from spreadsheets.operations.exports import (
 )
 from spreadsheets.operations.faulty_rows import iterate_faulty_rows
 from spreadsheets.operations.imports import CHUNK, is_applied, mark_of, start_applying, start_import
-from spreadsheets.operations.links import follow_links, is_due
+from spreadsheets.operations.links import follow_links
 from spreadsheets.operations.runs import run_task
-from spreadsheets.operations.tasks import note_failure
+from spreadsheets.operations.tasks import end_question, note_failure

@@ -5,7 +5,7 @@ which is read like our own. A run that is killed begins again.
 """
 
 import json
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -14,13 +14,16 @@ from itertools import islice
 from tempfile import TemporaryFile
 from typing import IO
 
+from django.utils.translation import gettext as _
+
 from cassandra_db import applied_if, apply_batch, conditional_write, current_time, read, write
 from pricing.delivery import get_default_country
 from pricing.tax import get_tax_rates
 from spreadsheets import entities, queries
 from spreadsheets.entities import SpreadsheetTask
-from spreadsheets.files import Table, open_table
-from spreadsheets.foreign.categories import CategoryFinder
+from spreadsheets.errors import FileRefused
+from spreadsheets.files import MAX_LINES, MAX_SHEET_BYTES, Table, open_table
+from spreadsheets.foreign.categories import MAX_ANSWERS, CategoryFinder
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.groups import group_lines, pack_line
 from spreadsheets.foreign.mapping import list_columns, read_line
@@ -33,7 +36,7 @@ from spreadsheets.foreign.questions import (
     take_samples,
     unpack_question,
 )
-from spreadsheets.foreign.values import convert_product_line, convert_stock_line
+from spreadsheets.foreign.values import convert_product_line, convert_stock_line, split_categories
 from spreadsheets.layouts import Layout
 from spreadsheets.operations.former_prices import keep_former_prices
 from spreadsheets.operations.stored_files import file_of, reopen
@@ -57,23 +60,23 @@ NOTE_QUESTION = conditional_write(
 def convert_or_ask(task: SpreadsheetTask, layout: Layout, file: IO[bytes], table: Table) -> None:
     """Convert a file with foreign columns, or ask staff what is not known yet. Raises FileRefused."""
     question = unpack_question(task.question) if task.question else _begin(task, layout, file)
-    finder, notes, now = CategoryFinder(question.categories), Counter[str](), current_time()
-    tax_percent = get_tax_rates(get_default_country()).by_class["standard"]
-    lines = iterate_converted(question, layout, file, tax_percent, now, notes)
-    if layout.name == "products":
-        lines = map(finder.resolve, lines)
-    if not task.question:
-        deque(lines, maxlen=0)  # for the categories
-    else:
-        finder.create(task.task_id)
-        with TemporaryFile() as scratch:
-            if layout.name == "products":
-                lines = keep_former_prices(group_lines(lines, scratch), notes, now)
-            converted = file_of(map(pack_line, lines))
+    finder = CategoryFinder(question.categories, are_remembered=not task.question)
+    notes, now = Counter[str](), current_time()
+    for line in _read_foreign(question, layout, file):
+        if layout.name == "products":
+            finder.resolve(line.with_cells(split_categories(line.cells.get("categories", ""))))
     if finder.unknown or not task.question:
-        asked = replace(question, unknown=tuple(finder.unknown))
+        asked = replace(question, categories=finder.used, unknown=tuple(finder.unknown))
         _note_question(task, entities.ASKING, asked, now)
         return
+    finder.create(task.task_id)
+    tax_percent = get_tax_rates(get_default_country()).by_class["standard"]
+    lines = iterate_converted(question, layout, file, tax_percent, now, notes)
+    with TemporaryFile() as scratch:
+        if layout.name == "products":
+            grouped = group_lines(map(finder.resolve, lines), scratch)
+            lines = keep_former_prices(grouped, notes, now)
+        converted = file_of(map(pack_line, lines))
     source, encoding = question.preset or "other", table.encoding
     described = replace(task, source=source, notes=dict(+notes), encoding=encoding, question="")
     replace_file(described, converted)
@@ -99,6 +102,25 @@ def _begin(task: SpreadsheetTask, layout: Layout, file: IO[bytes]) -> Question:
     return Question(find_preset(layout.name, head), shown, targets, categories)
 
 
+def _read_foreign(question: Question, layout: Layout, file: IO[bytes]) -> Iterator[ConvertedLine]:
+    """Yield the lines of a foreign file by their targets, with the values of the file. Raises FileRefused."""
+    preset = PRESETS.get(question.preset, UNKNOWN)
+    columns = list_columns(question.targets, preset.units)
+
+    def read_lines() -> Iterator[ConvertedLine]:
+        for line, record in open_table(reopen(file), layout.head).lines:
+            if any(record):
+                yield read_line(line, record, columns)
+
+    size = 0
+    for number, line in enumerate(preset.convert(read_lines)):
+        size += sum(map(len, line.cells.values()))
+        # A variation for any value is a line for each one.
+        if number >= MAX_LINES or size > MAX_SHEET_BYTES:
+            raise FileRefused(_("The file has too many variants. Split it."))
+        yield line
+
+
 def iterate_converted(
     question: Question,
     layout: Layout,
@@ -108,15 +130,7 @@ def iterate_converted(
     notes: Counter[str],
 ) -> Iterator[ConvertedLine]:
     """Yield the lines of a foreign file in our layout, in the file's order. Raises FileRefused."""
-    preset = PRESETS.get(question.preset, UNKNOWN)
-    columns = list_columns(question.targets, preset.units)
-
-    def read_lines() -> Iterator[ConvertedLine]:
-        for line, record in open_table(reopen(file), layout.head).lines:
-            if any(record):
-                yield read_line(line, record, columns)
-
-    for line in preset.convert(read_lines):
+    for line in _read_foreign(question, layout, file):
         if layout.name == "stock":
             line = convert_stock_line(line)
         elif line.cells and layout.name in ("products", "prices"):
@@ -142,10 +156,14 @@ def answer_question(
     )
     if not _note_question(task, entities.READING, answered, now):
         return False
+    head_hash, kept = hash_head(task.layout, answered.targets), dict(answered.categories)
+    if known := REMEMBERED.one(head_hash=head_hash):
+        # Those for other files come last.
+        kept |= json.loads(known.categories) | kept
     REMEMBER.run(
-        head_hash=hash_head(task.layout, answered.targets),
+        head_hash=head_hash,
         targets=json.dumps(answered.targets, ensure_ascii=False),
-        categories=json.dumps(answered.categories, ensure_ascii=False),
+        categories=json.dumps(dict(islice(kept.items(), MAX_ANSWERS)), ensure_ascii=False),
     )
     return True
 

@@ -33,7 +33,6 @@ from spreadsheets.files import open_table, unpack_workbook
 from spreadsheets.foreign.groups import read_converted
 from spreadsheets.layouts import LAYOUTS, Layout, is_foreign, iterate_rows, read_lines
 from spreadsheets.operations.conversions import convert_or_ask
-from spreadsheets.operations.links import has_waiting_links
 from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored
 from spreadsheets.operations.tasks import note_handled, replace_file, start_task
 from spreadsheets.products import apply_changes
@@ -188,12 +187,12 @@ def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) ->
 
 
 def _pack_cells(row: FileRow) -> str | None:
-    """Return the cells of a faulty row, which staff download and correct. The first line has its empty cells, too."""
+    """Return the cells of a faulty row, which staff download and correct."""
     cells = (
         Change(line, "", name, None, text)
         for line, cells in row.lines
         for name, text in cells.items()
-        if text or line == row.line
+        if text
     )
     packed = pack(tuple(cells))
     return packed if packed and len(packed) <= _MAX_FAULTY_LETTERS else None
@@ -276,7 +275,9 @@ def _finish(task: SpreadsheetTask) -> None:
     if waiting is not None:
         note_handled(task, waiting, task.total)
         return
-    links = task.layout == "products" and has_waiting_links(task)
+    links = task.layout == "products" and any(
+        row.links and row.result == "done" for row in queries.ROWS.iterate_results(task.rows)
+    )
     finish = FINISH.bind(
         **task.key,
         state=entities.APPLYING,

@@ -1,15 +1,14 @@
 """Puts the pictures and products that rows of an import name on the rows' products, after all rows are applied.
 
 The worker goes through the rows page by page. It fetches the pictures of a few rows at a time, and stores each under its address, so
-that it is not fetched again after a kill. A host that does not answer now may answer later: the worker then goes through the rows that
-still wait, after each of RETRY_DELAYS.
+that it is not fetched again after a kill. A row is handled once: what is missing is noted, and fetched when the same file is imported
+again.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime, timedelta
 from functools import partial
 from threading import BoundedSemaphore, Lock
 from time import monotonic
@@ -26,7 +25,6 @@ from spreadsheets import queries
 from spreadsheets.entities import (
     FAILED,
     FINISHED,
-    LINKING,
     WAITING,
     Fault,
     PlannedRow,
@@ -38,47 +36,22 @@ from spreadsheets.links import LINK_COLUMNS, Links, address_of, put_links, read_
 from spreadsheets.operations.tasks import end_task, note_handled
 from web.fetching import FetchFailed, fetch_file
 
-RETRY_DELAYS = (timedelta(minutes=2), timedelta(minutes=15), timedelta(hours=1))
 ROWS_AT_ONCE = 8
 FILES_A_HOST = 2
 # A decoder takes a processor and up to 300 MB (decision 040).
 DECODERS_AT_ONCE = 2
-# A run begins no page of rows after the first time, and no file after the second one.
-RUN_SECONDS, MAX_RUN_SECONDS = 20.0, 300.0
+# A run begins no row after this time.
+RUN_SECONDS = 20.0
 # A host that has failed this often is asked for nothing more in the run.
 MAX_FAILURES_A_HOST = 3
 PICTURE_TYPES = "image/jpeg, image/png, image/webp, image/avif;q=0.9"
-# Where which bytes are in a file, and the suffix of its name: addresses need not end with the right one.
-_SUFFIXES = (
-    (0, b"\xff\xd8\xff", ".jpg"),
-    (0, b"\x89PNG", ".png"),
-    (0, b"RIFF", ".webp"),
-    (4, b"ftypavif", ".avif"),
-)
 _MAX_NAME_SHOWN = 200
 NOTE_LINKS = conditional_write(
     "Q1",
     """UPDATE spreadsheet_rows SET links = :links, link_faults = :faults
        WHERE task_id = :task_id AND bucket = :bucket AND position = :position IF EXISTS""",
 )
-NOTE_TRIED = conditional_write(
-    "Q1",
-    """UPDATE spreadsheet_tasks SET link_tries = :tries, handled = 0, changed_at = :now
-       WHERE month = :month AND task_id = :task_id IF state = :state""",
-)
 NOTE_FETCHED = write("Q1", "INSERT INTO fetched_pictures (url, picture) VALUES (:url, :picture)")
-
-
-def has_waiting_links(task: SpreadsheetTask) -> bool:
-    """Return whether applied rows of an import of products wait for what they name. Raises CassandraUnavailable."""
-    rows = queries.ROWS.iterate_results(task.rows)
-    return any(row.links == WAITING and row.result == "done" for row in rows)
-
-
-def is_due(task: SpreadsheetTask, now: datetime) -> bool:
-    """Return whether the worker may go through an import's waiting rows, again if it has done so before."""
-    delay = RETRY_DELAYS[task.link_tries - 1] if task.link_tries else timedelta(0)
-    return task.state == LINKING and (task.changed_at or now) + delay <= now
 
 
 def follow_links(task: SpreadsheetTask) -> int:
@@ -86,30 +59,25 @@ def follow_links(task: SpreadsheetTask) -> int:
 
     Raises CassandraUnavailable and UnknownOutcome; the caller then repeats the call.
     """
-    began, fetcher, first, count = monotonic(), _Fetcher(), task.handled, 0
-    while monotonic() < began + RUN_SECONDS:
-        rows, first = queries.list_rows(task, first, result="done", links=WAITING)
+    fetcher, first, count = _Fetcher(), task.handled, 0
+    said = _("The pictures weren’t added because of an error. Import the row again.")
+    while True:
+        rows, after = queries.list_rows(task, first, result="done", links=WAITING)
         with ThreadPoolExecutor(ROWS_AT_ONCE) as threads:
             fetching = [(row, threads.submit(fetcher.fetch_missing, row)) for row in rows]
             for row, pending in fetching:
-                with guard_row(f"pictures of row {row.position} of import {task.task_id}"):
-                    _finish_row(task, row, pending.result())
+                name = f"pictures of row {row.position} of import {task.task_id}"
+                give_up = partial(_note_missing, task, row, [Fault(row.line, "", said)])
+                with guard_row(name, give_up):
+                    if (found := pending.result()) is None:
+                        return count  # the next run begins with this page
+                    _finish_row(task, row, found)
                 count += 1
-        if first:
-            note_handled(task, first, task.total)
-        else:
-            _end_round(task)
-            break
-    return count
-
-
-def _end_round(task: SpreadsheetTask) -> None:
-    tries = task.link_tries + 1
-    if tries > len(RETRY_DELAYS) or not has_waiting_links(task):
-        end_task(task, FINISHED)
-    else:
-        now = current_time()
-        NOTE_TRIED.apply(if_lost=SEND_AGAIN, **task.key, state=LINKING, tries=tries, now=now)
+        if not after:
+            end_task(task, FINISHED)
+            return count
+        note_handled(task, after, task.total)
+        first = after
 
 
 def _read(row: PlannedRow) -> tuple[PlannedRow, Links]:
@@ -135,13 +103,12 @@ def _finish_row(
             for each in (url, with_https(address_of(picture))):
                 NOTE_FETCHED.run(url=each, picture=picture)
     row, links = _read(row)
-    faults, is_hopeful = [], False
+    faults = []
     for change in row.changes:
         for name in links.list_missing(change.column, change.after):
             text = _("There is no product with the address “%(slug)s”.") % {"slug": name}
             if isinstance(failed := found.get(name), FetchFailed):
                 text = f"{name[:_MAX_NAME_SHOWN]}: {failed}"
-                is_hopeful |= failed.is_temporary
             faults.append(Fault(change.line, change.column, text))
     try:
         assert row.product_id
@@ -152,13 +119,17 @@ def _finish_row(
         if changed.product:
             raise
         faults = []  # it was deleted
-    is_to_wait = faults and is_hopeful and task.link_tries < len(RETRY_DELAYS)
+    _note_missing(task, row, faults)
+
+
+def _note_missing(task: SpreadsheetTask, row: PlannedRow, faults: Sequence[Fault]) -> None:
+    """Store that a row does not wait any longer, and what it lacks."""
     NOTE_LINKS.apply(
         if_lost=SEND_AGAIN,
         task_id=task.task_id,
         bucket=row.position // queries.BUCKET_LENGTH,
         position=row.position,
-        links=WAITING if is_to_wait else FAILED if faults else None,
+        links=FAILED if faults else None,
         faults=pack(faults),
     )
 
@@ -167,7 +138,7 @@ class _Fetcher:
     """Fetches pictures in a run of the worker, few of one host at a time."""
 
     def __init__(self) -> None:
-        self._until = monotonic() + MAX_RUN_SECONDS
+        self._until = monotonic() + RUN_SECONDS
         self._lock = Lock()
         self._turns: dict[str, BoundedSemaphore] = defaultdict(
             lambda: BoundedSemaphore(FILES_A_HOST)
@@ -175,11 +146,13 @@ class _Fetcher:
         self._failures = Counter[str]()
         self._decoders = BoundedSemaphore(DECODERS_AT_ONCE)
 
-    def fetch_missing(self, row: PlannedRow) -> dict[str, str | FetchFailed]:
+    def fetch_missing(self, row: PlannedRow) -> dict[str, str | FetchFailed] | None:
         """Fetch the pictures of a row that are not known. Return them by their addresses, or why there is none.
 
-        Raises CassandraUnavailable.
+        Return None, and fetch nothing, if the run's time is up. Raises CassandraUnavailable.
         """
+        if monotonic() > self._until:
+            return None
         row, links = _read(row)
         names = {name for it in row.changes for name in links.list_missing(it.column, it.after)}
         return {each: self._fetch(each) for each in sorted(names) if "://" in each}
@@ -190,12 +163,12 @@ class _Fetcher:
             turn = self._turns[host]
         try:
             with turn:
-                if monotonic() > self._until or self._failures[host] >= MAX_FAILURES_A_HOST:
-                    return FetchFailed(_("The host didn’t answer."), is_temporary=True)
+                if self._failures[host] >= MAX_FAILURES_A_HOST:
+                    return FetchFailed(_("The host didn’t answer."))
                 content = fetch_file(url, MAX_PHOTO_BYTES, PICTURE_TYPES)
-            suffixes = (suffix for at, start, suffix in _SUFFIXES if content.startswith(start, at))
             with self._decoders:
-                return str(take_in_photo(content, f"picture{next(suffixes, '')}"))
+                # An address need not end with the right suffix.
+                return str(take_in_photo(content, ""))
         except FetchFailed as failed:
             with self._lock:
                 self._failures[host] += failed.is_temporary
@@ -203,6 +176,6 @@ class _Fetcher:
         except PhotoRefused as refused:
             return FetchFailed(str(refused))
         except DecoderFailed:
-            return FetchFailed(_("This picture can’t be read."), is_temporary=True)
+            return FetchFailed(_("This picture can’t be read."))
         except Exception:  # noqa: BLE001 -- each storage raises its own errors
-            return FetchFailed(_("The picture can’t be stored."), is_temporary=True)
+            return FetchFailed(_("The picture can’t be stored."))

@@ -7,12 +7,13 @@ from typing import IO
 
 from django.core.files.base import File
 from django.core.files.storage import default_storage
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from spreadsheets.errors import FileRefused
 
 INCOMING = "incoming"
 COPY_BYTES = 64 * 1024
+GONE = gettext_lazy("The file wasn’t processed within a day. Upload it again.")
 
 
 def open_stored(name: str) -> IO[bytes]:
@@ -24,7 +25,7 @@ def open_stored(name: str) -> IO[bytes]:
                 copy.write(part)
     except FileNotFoundError as error:
         copy.close()
-        raise FileRefused(_("The file wasn’t processed within a day. Upload it again.")) from error
+        raise FileRefused(GONE) from error
     copy.seek(0)
     return copy
 

@@ -19,7 +19,7 @@ from cassandra_db import (
 from jobs.rows import MAX_FAILURES
 from spreadsheets import entities, queries
 from spreadsheets.entities import SpreadsheetTask
-from spreadsheets.operations.stored_files import INCOMING
+from spreadsheets.operations.stored_files import GONE, INCOMING
 
 INSERT_TASK = conditional_write(
     "Q1",
@@ -103,6 +103,11 @@ def note_failure(task: SpreadsheetTask) -> None:
         return
     said = _("The import stopped because of an error. Rows marked as changed were changed.")
     end_task(task, entities.REFUSED, said)
+
+
+def end_question(task: SpreadsheetTask) -> None:
+    """Refuse an import that has waited for staff for as long as its file is kept. Raises CassandraUnavailable, OSError."""
+    end_task(task, entities.REFUSED, str(GONE))
 
 
 def note_handled(task: SpreadsheetTask, handled: int, total: int) -> None:

@@ -1,6 +1,7 @@
 """Files of orders from a former shop: each is stored once, with its lines. No stock, payment or sale follows from it."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext
@@ -61,6 +62,13 @@ class PastOrderForm(RowForm):
     sku = line_field("", 64)
     units = CellField(lambda text: parse_whole_number(text, MAX_UNITS), empty=1)
     price = CellField(parse_amount, help_text=_("Of one unit, with tax."))
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. A price without an item is an error."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("price") is not None and not (cleaned.get("item") or cleaned.get("sku")):
+            self.add_error("item", gettext("Enter the item’s name or SKU."))
+        return cleaned
 
 
 def _make_order(values: Sequence[Values]) -> PastOrder:

@@ -96,6 +96,7 @@ def apply_review(_task: SpreadsheetTask, row: PlannedRow, mark: UUID) -> tuple[s
         name=shown_name(said["name"]),
         verified=False,  # nobody here has checked who bought the product
         held_for=find_reason_to_hold(said["title"], said["body"], get_review_rules()),
+        imported=True,
     )
     try:
         write_review(

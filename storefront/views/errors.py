@@ -11,12 +11,15 @@ from django.urls import reverse
 from accounts.access import mark_staff_page
 from cassandra_db import CassandraUnavailable, current_time
 from catalogue.missing_addresses import sample_missing
-from catalogue.operations.redirects import find_new_address
+from catalogue.old_addresses import normalize_path
+from catalogue.operations.redirects import find_new_address, has_page
 from catalogue.search import MAX_QUERY_LENGTH
 from web.decorators import list_methods, public
 from web.middleware import render_unavailable
 from web.rendering import render_page
 
+# How long a browser may keep a redirect from an address of a former shop.
+REDIRECT_SECONDS = 3600
 # A product's or category's address says which page was looked for; other addresses may be private.
 _SLUG = re.compile(r"/[cp]/([-a-zA-Z0-9_]+)/?")
 
@@ -51,15 +54,18 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 @public
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Redirect from an address of a former shop; or explain that the address does not exist, and offer a search for its words."""
-    if request.method in ("GET", "HEAD"):
-        asked, now = request.get_full_path(), current_time()
-        try:
-            if address := find_new_address(asked, now):
-                return redirect(address, permanent=True)
-        except CassandraUnavailable:
-            return render_unavailable(request)
-        with suppress(CassandraUnavailable):
-            sample_missing(asked, now)
+    path, now = normalize_path(request.get_full_path()), current_time()
+    try:
+        if request.method in ("GET", "HEAD") and path and not has_page(path):
+            if address := find_new_address(path, now):
+                response = redirect(address, permanent=True)
+                # Staff may change where an address leads.
+                response["Cache-Control"] = f"max-age={REDIRECT_SECONDS}"
+                return response
+            with suppress(CassandraUnavailable):
+                sample_missing(path, now)
+    except CassandraUnavailable:
+        return render_unavailable(request)
     _choose_frame(request)
     slug = _SLUG.fullmatch(request.path)
     context = {"guess": slug[1].replace("-", " ")[:MAX_QUERY_LENGTH] if slug else ""}

@@ -9,12 +9,14 @@ import pytest
 import time_machine
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
+from django.core import signing
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from accounts import operations, queries
 from accounts.errors import AccountChanged
 from accounts.models import User
+from accounts.operations.passwords import account_fingerprint
 from accounts.sessions import SessionStore, list_sessions
 from cassandra_db import count_statements
 from tests.accounts.browsers import is_in, key_of, path
@@ -204,6 +206,16 @@ def test_s16_a_link_is_over_after_an_hour_and_after_any_change_of_the_password()
         operations.registration_link("a@example.com").rstrip("/").rpartition("/")[2],
     ):
         assert Client().get(reverse("accounts:reset_finish", args=[made_up])).status_code == 410
+
+
+def test_s16_a_link_that_was_mailed_before_links_said_their_duration_is_valid_for_an_hour() -> None:
+    alice = make_user()
+    token = signing.dumps([alice.user_id.hex, account_fingerprint(alice)], salt="accounts.reset")
+    found = operations.get_user_by_reset_token(token)
+    assert found
+    assert found.pk == alice.pk
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=1, minutes=1), tick=True):
+        assert operations.get_user_by_reset_token(token) is None
 
 
 def test_s16_no_page_of_a_reset_reveals_its_address_to_another() -> None:

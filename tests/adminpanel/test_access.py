@@ -61,7 +61,7 @@ LOOKS = {
     *("filters", "filter", "colours", "colour"),
     *("bulk_change_new", "bulk_changes", "bulk_change"),
     *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),
-    *("import_new", "import_columns", "faulty_rows", "export_new", "export_file"),
+    *("import_new", "import_columns", "export_new", "export_file"),
     *("settings", "brand", "delivery_methods", "delivery_method_new", "delivery_method"),
     *(
         "parcel_weights",
@@ -140,7 +140,7 @@ SUBMITS = {
     "products": {"product_price", "product_count"},
     "search": {"command"},
     "bulk_change": {"bulk_change_undo"},
-    "spreadsheet": {"import_apply"},
+    "spreadsheet": {"import_apply", "faulty_rows"},
     "brand": {"brand_preview", "brand_restore", "brand_upload"},
     "delivery_method": {"delivery_method_remove"},
     "mail_text": {"mail_text_test", "mail_text_reset"},

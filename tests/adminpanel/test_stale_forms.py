@@ -15,6 +15,7 @@ from django.urls import reverse
 from lxml import html
 from moneyed import Money
 
+from catalogue.operations.redirects import save_redirect
 from catalogue.queries import get_product_at_quorum
 from catalogue.search_rules import TWO_WAY
 from orders import operations
@@ -231,6 +232,23 @@ def of_search_rule(remove: bool) -> Callable[[], StaleForm]:
     return stale
 
 
+def of_redirect(name: str) -> Callable[[], StaleForm]:
+    def stale() -> StaleForm:
+        path, own = f"/pages/{uuid4().hex}", url("redirects")
+        first = {"old_address": path, "new_address": "/new/"}
+        if name == "redirects":
+            late = first | {"new_address": "/deals/"}
+            return StaleForm(f"{own}?begin={path}", own, late, first)
+        save_redirect(path, "deals")
+
+        def change(client: Client) -> None:
+            assert client.post(own, first | {"seen": "deals"}).status_code == 303
+
+        return StaleForm(f"{own}?begin={path}", url(name), {}, change)
+
+    return stale
+
+
 def of_draft(name: str) -> Callable[[], StaleForm]:
     def stale() -> StaleForm:
         client = sign_in_staff(Client(), make_user("Sue", role="admin"))
@@ -342,6 +360,8 @@ STALE_FORMS: dict[str, Callable[[], StaleForm]] = {
     "category_remove": of_category("category_remove", {}),
     "search_rule": of_search_rule(remove=False),
     "search_rule_remove": of_search_rule(remove=True),
+    "redirects": of_redirect("redirects"),
+    "redirect_remove": of_redirect("redirect_remove"),
     "delivery_method": of_setting("delivery_method", {"price": "6.66"}, "standard-de"),
     "delivery_method_remove": of_setting("delivery_method", {}, "express-de", remove="delivery_method_remove"),
     "warehouse": of_setting("warehouse", {"name": "Corker"}, "cork"),
@@ -399,12 +419,12 @@ NOTHING_TO_OVERWRITE = {
     "it makes something new": "conversation_new message_label_new saved_reply_new front_block_new text_page_new product_new category_new delivery_method_new warehouse_new terms_new promotion_make promotion_duplicate search_rule_new import_new export_new paper_new book_invoices",
     "it adds or takes off the tags that it names": "tags conversation_labels",
     "it skips what has changed since its page was read": "messages_change",
-    "it names the address": "sender_block sender_unblock redirects redirect_remove",
+    "it names the address": "sender_block sender_unblock",
     "it names the refund, which is noted once": "money_sent",
     "it names the version that does not go live": "text_page_take_back",
     "it says what the page is to be": "text_page_offline",
     "what it ends stays ended, whoever does it first": "person_sessions_end person_factor_reset promotion_end",
-    "it changes nothing": "command brand_preview order_changes_preview mail_text_preview mail_text_test customer_find person_find customer_export customers_export paper_file",
+    "it changes nothing": "command brand_preview order_changes_preview mail_text_preview mail_text_test customer_find person_find customer_export customers_export paper_file faulty_rows",
     "it moves by a step from where it is": "category_move front_block_move",
     "each row keeps what was changed after its version": "bulk_change_undo import_apply",
     "it names the person by the address that is typed": "customer_erase",

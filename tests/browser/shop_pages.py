@@ -644,6 +644,7 @@ _STAFF_ACTIONS = (
         "product_count",
         "bulk_change_undo",
         "import_apply",
+        "faulty_rows",
     ),
     *(
         "conversation_read",
@@ -708,7 +709,7 @@ URLS_WITHOUT_PAGE = {
     **dict.fromkeys(("conversations:file", "conversations:guest_file"), "a file"),
     "mail:answer": _SUBMIT,
     "adminpanel:spreadsheet_example": "a file",
-    **dict.fromkeys(("adminpanel:export_file", "adminpanel:faulty_rows"), "a file"),
+    "adminpanel:export_file": "a file",
     "adminpanel:search_rule_file": "a file",
     "sitemap": "for robots",
     "sitemap_part": "for robots",

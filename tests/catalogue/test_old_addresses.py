@@ -22,11 +22,15 @@ def test_x544_an_old_address_is_known_by_its_path() -> None:
         " /catalog/product/view/id/5/ ": "/catalog/product/view/id/5",
         "/caf%C3%A9.html": "/café.html",
         "/a\0\u202eb": "/ab",
+        "/shop/blue%20mug": "/shop/blue%20mug",
+        "/shop/blue mug%C2%A0": "/shop/blue%20mug%20",
         **dict.fromkeys(("", "/", "//old.example", "mug", "javascript:alert(1)", "https://["), ""),
         **dict.fromkeys(("/account/orders/", "/staff", "/%ff", f"/{'a' * 300}"), ""),
     }.items():
         assert normalize_path(written) == path, written
     assert list_old_paths("/a/\n/A https://x.example/b\nc") == ["/a", "/b"]
+    (spaced,) = list_old_paths("https://x.example/blue%20mug")
+    assert list_old_paths(spaced) == [spaced]
 
 
 def test_x544_an_old_address_belongs_to_one_product_until_it_is_given_up() -> None:

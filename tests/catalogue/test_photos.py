@@ -124,6 +124,12 @@ def test_s83_a_picture_is_written_anew_upright_and_without_anything_else(tmp_pat
             assert all(abs(a - b) < 40 for a, b in zip(found, wanted, strict=True)), path  # type: ignore[arg-type]
 
 
+@for_each(("JPEG", "PNG", "WEBP", "AVIF"))
+def test_s83_a_picture_without_a_suffix_is_taken_by_its_content(kind: str) -> None:
+    with TemporaryDirectory() as folder:
+        assert decode_picture(make_file(kind), "", Path(folder))
+
+
 def test_s83_a_photo_whose_metadata_mention_a_pdf_is_taken_without_them(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x010E] = "Page 3 of catalogue.pdf (%PDF-1.7)"

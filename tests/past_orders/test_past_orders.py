@@ -8,18 +8,19 @@ from uuid import UUID, uuid4
 import pytest
 from django.test import Client
 from django.urls import reverse
+from lxml import html
 from moneyed import EUR, Money
 
 from accounts.models import User
 from accounts.operations import erase_account, register_user, request_erasure
 from accounts.operations.email_change import EMAIL_PROOFS
-from cassandra_db import Row, current_microseconds
+from cassandra_db import Row, current_microseconds, page_token
 from consistency.findings import Check
 from consistency.past_orders import CHECKS, ORDERS, OWNED
 from jobs.due_rows import Sweep
 from jobs.minutes import floor_to_minute
 from orders.jobs import claim_proved_orders
-from past_orders import operations, views
+from past_orders import operations, queries
 from past_orders.entities import PastOrder
 from past_orders.privacy import export_personal_data
 from past_orders.queries import get_past_order, list_past_orders, prefetch_owned
@@ -121,17 +122,27 @@ def test_x542_the_worker_assigns_the_orders_of_an_address_that_was_just_proved()
     assert record_writes(lambda: operations.claim_past_orders(member.pk, member.email)) == []
 
 
-def test_x541_a_long_list_has_pages(client: Client) -> None:
-    member = make_verified(fresh_email())
-    start = datetime(2020, 1, 1, tzinfo=UTC)
-    made = [
-        make_past_order(member, placed_at=start + timedelta(days=day))
-        for day in range(views.PAGE_LENGTH + 1)
-    ]
+def test_x541_a_long_list_has_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "PAGE_LENGTH", 2)
+    member, start = make_verified(fresh_email()), datetime(2020, 1, 1, tzinfo=UTC)
+    # Two of one moment stand on different pages.
+    days = [start + timedelta(days=day) for day in (3, 2, 2, 1, 0)]
+    made = [make_past_order(member, placed_at=day) for day in days]
     client.force_login(member)
-    first, second = (client.get(LIST, {"page": page}).content.decode() for page in ("x", "2"))
-    assert [each.number in first for each in made] == [False, *[True] * views.PAGE_LENGTH]
-    assert [each.number in second for each in made] == [True, *[False] * views.PAGE_LENGTH]
+    address, pages = LIST, list[list[str]]()
+    while address and len(pages) < 4:
+        page = html.fromstring(client.get(address).content)
+        pages.append([each.number for each in made if each.number in page.text_content()])
+        further = [str(each.get("href")) for each in page.cssselect("a[rel=next]")]
+        address = LIST + further[0] if further else ""
+    assert [len(each) for each in pages] == [2, 2, 1]
+    assert sorted(each for page in pages for each in page) == sorted(each.number for each in made)
+    token = page_token([days[1], made[1].number], f"Q32 {member.pk.hex}")
+    assert client.get(LIST, {"after": token}).status_code == 200
+    # A token of another member's list, or none at all.
+    client.force_login(make_verified(fresh_email()))
+    for bad in (token, "x"):
+        assert client.get(LIST, {"after": bad})["Location"] == LIST
 
 
 def test_x542_an_order_is_in_the_export_and_goes_with_the_member() -> None:

@@ -53,10 +53,10 @@ def go_on(task: SpreadsheetTask, most: int = 1000) -> SpreadsheetTask:
     return task
 
 
-def follow(task: SpreadsheetTask, at: datetime | None = None) -> int:
-    """Let the worker fetch and find what the rows of an import name, as far as it is due at a time (default: now)."""
+def follow(task: SpreadsheetTask) -> int:
+    """Let the worker fetch and find what the rows of an import name, until it is through."""
     count = 0
-    while operations.is_due(task := stored(task), at or datetime.now(UTC)):
+    while (task := stored(task)).state == LINKING:
         count += operations.follow_links(task)
     return count
 

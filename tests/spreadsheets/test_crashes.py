@@ -15,6 +15,7 @@ from catalogue.entities import Product
 from consistency.findings import Scope
 from inventory.queries import get_stock_numbers
 from jobs.months import list_months
+from orders.papers.order_files import ORDER_FILES
 from spreadsheets import operations, queries
 from spreadsheets.layouts import LAYOUTS
 from tests.consistency.test_check_consistency import found, repair
@@ -119,6 +120,13 @@ def test_x108_i24_an_import_that_is_killed_at_any_write_is_done_once(
     assert states == {"", "reading", "read", "applying"}
     with time_machine.travel(datetime.now(UTC) + timedelta(minutes=10), tick=True):
         assert found(Scope(changes=frozenset(task_ids)), "I24") == []
+
+
+def test_i24_a_file_of_orders_is_no_import() -> None:
+    now = datetime.now(UTC)
+    kind = ORDER_FILES["picking"]
+    task = go_on(operations.start_order_file(uuid_from_time(now), kind, [uuid4()], uuid4(), now))
+    assert found(Scope(changes=frozenset({task.task_id})), "I24") == []
 
 
 def test_i24_a_result_that_a_product_does_not_know_is_named() -> None:

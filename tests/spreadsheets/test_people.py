@@ -23,6 +23,7 @@ from accounts.queries import (
     notes_from_rows,
     prefetch_customer_notes,
 )
+from cassandra_db.session import get_session
 from catalogue.entities import Product
 from mail.queries import list_recipient_mails
 from moderation.states import HELD, PUBLISHED
@@ -30,15 +31,18 @@ from orders.queries import list_order_ids_by_email
 from past_orders.queries import get_past_order, prefetch_owned
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
+from reviews.operations import hold_review, publish_review, refuse_review
 from reviews.queries import find_own_review, get_rating_at_quorum, get_stop_time, guest_ids
 from spreadsheets import operations, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations.imports import PEOPLE_APPLY_DURATION
 from spreadsheets.people.customers import apply_customer
 from tests.adminpanel.people.audit_entries import list_entries_this_month
+from tests.environment import KEYSPACE
 from tests.factories import make_product, make_user, sign_in_staff
 from tests.orders.crashes import first_and_last_writes, kill_at_write, kill_in, record_writes
 from tests.reads import existing
+from tests.reviews.writes import write
 from tests.spreadsheets.files import apply, csv_of, faults_of, go_on, read, rows_of, stored
 from tests.threads import call_at_once
 
@@ -229,6 +233,7 @@ def find_link(message: EmailMessage) -> str:
         ("customer-accounts", {"email": "a@example.com", "name": "x" * 101, "tags": "y" * 900}, ["name", "tags"]),
         ("past-orders", {"number": "1", "placed_at": "", "email": "", "total": ""}, ["email", "placed_at", "total"]),
         ("past-orders", {"number": "", "placed_at": "x", "email": "x", "total": "-1", "units": "1.5"}, ["email", "number", "placed_at", "total", "units"]),
+        ("past-orders", {"number": "1", "placed_at": "2024-11-30", "email": "a@example.com", "total": "1", "price": "0"}, ["item"]),
         ("reviews", {"product": "no-such", "stars": "5", "name": "A", "email": "a@example.com", "written_at": "2025-01-01"}, ["product"]),
         ("reviews", {"product": "", "stars": "0", "name": "", "email": "", "written_at": "32"}, ["email", "name", "product", "stars", "written_at"]),
         ("vouchers", {"code": "A", "title": "A", "kind": "gift", "amount": "x", "percent": "NaN"}, ["amount", "kind", "percent"]),
@@ -343,10 +348,19 @@ def test_x543_reviews_are_imported_once_and_held_by_the_rules() -> None:
     assert get_rating_at_quorum(product.product_id) == rating
 
 
-def test_x543_a_review_of_a_member_is_the_members() -> None:
+def test_x543_a_review_of_a_member_is_the_members_who_gets_mail_once_it_is_written_here() -> None:
     product, member = make_product("Teapot", listed=True), make_user("Ada")
-    apply(read(file_of(review(product, email=member.email)), "reviews"))
+    row = review(product, email=member.email, body="See www.example.com")
+    apply(read(file_of(row), "reviews"))
+    ids = product.product_id, member.pk
+    refuse_review(*ids, "No links.", seen=1, change_id=uuid4(), now=datetime.now(UTC))
+    hold_review(*ids, seen=2, change_id=uuid4(), now=datetime.now(UTC))
+    publish_review(*ids, seen=3, change_id=uuid4(), now=datetime.now(UTC))
     assert existing(find_own_review(product.product_id, [member.pk])).stars == 4
+    assert not list_recipient_mails(member.email)
+    write(*(product.product_id, 2, member.pk), seen=4)
+    refuse_review(*ids, "No.", seen=5, change_id=uuid4(), now=datetime.now(UTC))
+    assert [each.subject for each in list_recipient_mails(member.email)]
 
 
 # ---- Vouchers
@@ -412,3 +426,13 @@ def test_s120_rows_about_people_expire_and_are_not_applied_when_they_are_about_t
     assert len(queries.PEOPLE_ROWS.read(task.task_id, 0)) == 1
     late = datetime.now(UTC) + PEOPLE_APPLY_DURATION + timedelta(minutes=1)
     assert not operations.start_applying(task, late)
+
+
+def test_s120_a_result_does_not_keep_a_name_for_longer() -> None:
+    task = apply(read(file_of(CUSTOMER | {"email": fresh_email()}), "customer-accounts"))
+    (row,) = get_session().execute(
+        f"SELECT writetime(label), writetime(key), writetime(result) FROM {KEYSPACE}.people_rows WHERE task_id = %s AND bucket = 0",  # noqa: S608
+        [task.task_id],
+    )
+    label, key, result = row.values()
+    assert label == key < result

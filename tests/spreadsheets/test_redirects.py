@@ -4,11 +4,10 @@ from uuid import uuid4
 
 import pytest
 
-from catalogue.operations import redirects
 from catalogue.operations.redirects import get_redirect, save_redirect
 from spreadsheets.operations import imports
 from spreadsheets.queries import ROWS
-from tests.catalogue.redirects import find_path_beside
+from tests.catalogue.redirects import allow_in_shard, find_path_beside
 from tests.clock import now
 from tests.spreadsheets.files import apply, csv_of, faults_of, go_on, read, rows_of, stored
 
@@ -67,7 +66,7 @@ def test_s122_bad_lines_of_a_file_are_said_and_the_others_read() -> None:
 def test_s122_a_file_adds_no_redirects_above_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     path = f"/pages/{uuid4().hex}"
     save_redirect(path, "deals")
-    monkeypatch.setattr(redirects, "MAX_IN_SHARD", 1)
+    allow_in_shard(monkeypatch, 1)
     lines = [(find_path_beside(path), "/new/"), (path, "/new/")]
     task = apply(read(csv_of([HEAD, *lines]), "redirects"))
     assert task.results == {"refused": 1, "done": 1}

@@ -94,10 +94,9 @@ def review_decide(request: HttpRequest, product_id: UUID, user_id: UUID) -> Http
             operations.hold_review(product_id, user_id, **change)
             messages.success(request, _("The review is back in the queue."))
         else:
-            operations.refuse_review(product_id, user_id, typed["reason"], **change)
-            messages.success(
-                request, _("Review refused. The writer gets an email with your reason.")
-            )
+            refused = operations.refuse_review(product_id, user_id, typed["reason"], **change)
+            said = _("Review refused. The writer gets an email with your reason.")
+            messages.success(request, _("Review refused.") if refused.imported else said)
     except NoSuchText as error:
         raise Http404 from error
     except (TextChanged, ReviewsBusy):

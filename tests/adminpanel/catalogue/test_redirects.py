@@ -9,9 +9,8 @@ from django.urls import reverse
 
 from adminpanel.catalogue.views import redirects as page
 from catalogue.missing_addresses import WRITE_SAMPLE
-from catalogue.operations import redirects
 from catalogue.operations.redirects import get_redirect, save_redirect
-from tests.catalogue.redirects import find_path_beside
+from tests.catalogue.redirects import allow_in_shard, find_path_beside
 from tests.clock import now
 from tests.factories import make_user, sign_in_staff
 from tests.rules import assert_explained
@@ -27,15 +26,15 @@ def client() -> Client:
 
 def test_x545_staff_add_change_and_remove_a_redirect(client: Client) -> None:
     path = f"/pages/{uuid4().hex}"
-    for address, target in (("/deals/", "deals"), ("/new/", "new_arrivals")):
+    for address, target, seen in (("/deals/", "deals", ""), ("/new/", "new_arrivals", "deals")):
         body = {"old_address": f"https://a.example{path}/?x=1", "new_address": address}
-        assert client.post(LIST, body)["Location"] == LIST
+        assert client.post(LIST, body | {"seen": seen})["Location"] == LIST
         assert get_redirect(path) == target
     shown = tree(client.get(LIST, {"begin": path}))
     assert texts(shown, "th[scope=row]")[0] == path
     assert texts(shown, "td a")[0] == "/new/"
     for _twice in range(2):
-        assert client.post(REMOVE, {"path": path}).status_code == 303
+        assert client.post(REMOVE, {"path": path, "seen": "new_arrivals"}).status_code == 303
         assert get_redirect(path) == ""
     assert_explained(
         lambda typed: client.post(LIST, {"old_address": path, "new_address": "/deals/"} | typed),
@@ -69,13 +68,27 @@ def test_s122_what_was_typed_stays_when_there_are_too_many_redirects(
 ) -> None:
     path = f"/pages/{uuid4().hex}"
     save_redirect(path, "deals")
-    monkeypatch.setattr(redirects, "MAX_IN_SHARD", 1)
-    for typed, status in ((find_path_beside(path), 422), (path, 303)):
-        answer = client.post(LIST, {"old_address": typed, "new_address": "/new/"})
+    allow_in_shard(monkeypatch, 1)
+    for typed, seen, status in ((find_path_beside(path), "", 422), (path, "deals", 303)):
+        answer = client.post(LIST, {"old_address": typed, "new_address": "/new/", "seen": seen})
         assert answer.status_code == status, typed
         if status == 422:
             assert tree(answer).cssselect("[name=old_address]")[0].get("value") == typed
             assert "There are too many redirects" in answer.content.decode()
+
+
+def test_x545_who_types_an_address_that_is_redirected_sees_where_it_leads_and_may_change_it(
+    client: Client,
+) -> None:
+    path = f"/pages/{uuid4().hex}"
+    save_redirect(path, "deals")
+    refused = client.post(LIST, {"old_address": path, "new_address": "/new/"})
+    assert refused.status_code == 409
+    shown = tree(refused)
+    assert "It leads to /deals/ now." in texts(shown, ".field__error")[0]
+    form = next(each for each in shown.forms if "new_address" in each.fields)
+    assert client.post(LIST, dict(form.form_values())).status_code == 303
+    assert get_redirect(path) == "new_arrivals"
 
 
 def test_x545_the_list_of_redirects_goes_on_with_the_next_path(

@@ -1,13 +1,19 @@
 """The page on which staff match the columns of another shop's file, and the file with faulty rows."""
 
-from uuid import UUID
+from datetime import timedelta
+from uuid import UUID, uuid4
 
+import pytest
+from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
 
-from spreadsheets import entities
+from accounts.audit_log import STAFF
+from catalogue.operations.picture_uploads import RAW_DURATION
+from spreadsheets import entities, jobs, queries
 from tests.adminpanel.files.test_spreadsheets import send, task_of
-from tests.factories import make_category
+from tests.adminpanel.people.audit_entries import list_entries_this_month
+from tests.factories import make_category, make_user, sign_in_staff
 from tests.spreadsheets.files import csv_of, go_on, stored
 
 HEAD = ["Handle", "Title", "Body (HTML)", "Type", "Option1 Name", "Option1 Value", "Variant SKU", "Variant Price", "Note"]  # fmt: skip
@@ -74,6 +80,47 @@ def test_x531_of_two_who_match_columns_the_later_changes_nothing(cleo: Client) -
     assert stored(task) == before
 
 
+def test_x531_an_import_whose_columns_nobody_matches_ends_with_its_file(
+    cleo: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = send(cleo, shop_file("x"), "products")
+    task = go_on(task_of(answer))
+    assert "kept for a day" in cleo.get(answer["Location"]).content.decode()
+    monkeypatch.setattr(queries, "iterate_tasks", lambda _month: [stored(task)])
+    for waited, state in (
+        (RAW_DURATION, entities.ASKING),
+        (RAW_DURATION + timedelta(seconds=1), "refused"),
+    ):
+        jobs.remove_old_exports(task.started_at + waited)
+        assert stored(task).state == state
+    assert not default_storage.exists(task.stored_as)
+    assert cleo.get(columns_of(answer["Location"]))["Location"] == answer["Location"]
+    assert "within a day. Upload it again" in cleo.get(answer["Location"]).content.decode()
+
+
+def test_x531_matched_columns_and_created_categories_are_in_the_audit_log(client: Client) -> None:
+    user, shelf, junk = make_user("Cleo", role="catalogue"), make_category(uuid4().hex), uuid4().hex
+    cleo = sign_in_staff(client, user)
+    groups = [f"Jugs {n} {'of the old shop ' * 3}".strip() for n in range(5)]
+    lines = [[f"jug-{n}", "Jug", "", group, "", "", "", "1", "x"] for n, group in enumerate(groups)]
+    answer = send(cleo, csv_of([[*HEAD, junk], *lines]), "products")
+    task = go_on(task_of(answer))
+    page = cleo.get(columns_of(answer["Location"]))
+    fields = {each.label: each for each in page.context["form"]}
+    sent = {each.html_name: each.value() or "" for each in page.context["form"]}
+    paths = [shelf.slug, *(f"{shelf.name} > {group}" for group in groups[1:])]
+    sent |= {fields[group].html_name: path for group, path in zip(groups, paths, strict=True)}
+    sent[fields["Note"].html_name] = "detail"
+    assert cleo.post(page.context["action"], sent).status_code == 303
+    go_on(task)
+    entry = list_entries_this_month(user, STAFF)[0]
+    assert entry.changes == {
+        "file": " → =list.csv",
+        **{f"category {n}": f" → {path}" for n, path in enumerate(paths[1:], start=1)},
+        "column Note": " → detail",
+    }
+
+
 def test_x532_a_category_is_typed_for_an_unknown_one(cleo: Client) -> None:
     answer = send(cleo, shop_file("Jugs of the old shop, 2. choice"), "products")
     task = go_on(task_of(answer))
@@ -100,12 +147,12 @@ def test_x532_rows_with_errors_are_fetched_as_a_file(cleo: Client, will: Client)
     text = cleo.get(answer["Location"]).content.decode()
     assert "Shoppers will see the tags" in text
     assert f"{answer['Location']}errors.csv" in text
-    file = cleo.get(f"{answer['Location']}errors.csv")
+    file = cleo.post(f"{answer['Location']}errors.csv")
     assert "products-errors-" in file["Content-Disposition"]
     lines = b"".join(file.streaming_content).decode("utf-8-sig").splitlines()  # type: ignore[attr-defined]
-    assert lines[0] == "product,name,description,category,sku,price,errors"
+    assert lines[0].startswith("errors,product,name,")
     assert len(lines) == 2
     assert "price: Enter a price" in lines[1]
-    assert will.get(f"{answer['Location']}errors.csv").status_code == 404
+    assert will.post(f"{answer['Location']}errors.csv").status_code == 404
     task_id = UUID(int=1, version=1)
-    assert cleo.get(reverse("adminpanel:faulty_rows", args=(task_id,))).status_code == 404
+    assert cleo.post(reverse("adminpanel:faulty_rows", args=(task_id,))).status_code == 404

@@ -96,16 +96,14 @@ def test_x536_the_page_says_which_pictures_are_pending_and_missing(cleo: Client)
         lines = [["product", "sku", "pictures"], [mug.slug, mug.variants[0].sku, host.url("/gone")]]
         answer = send(cleo, csv_of(lines), "products")
         address, task = answer["Location"], go_on(task_of(answer))
-        assert "links=waiting" not in cleo.get(address).content.decode()
+        assert "links=failed" not in cleo.get(address).content.decode()
         cleo.post(f"{address}apply/")
         go_on(task)
-        page = cleo.get(f"{address}?links=waiting").content.decode()
-        assert page.count("Pictures pending") == 2, "the filter and the row"
+        assert "Pictures pending" in cleo.get(address).content.decode()
         follow(task)
     page = cleo.get(f"{address}?links=failed").content.decode()
     assert "Pictures missing" in page
     assert "/gone: The host answered with status 404." in page
-    assert "None." in cleo.get(f"{address}?links=waiting").content.decode()
     assert cleo.get(f"{address}?links=x").status_code == 404
 
 

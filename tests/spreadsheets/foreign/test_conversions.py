@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -21,9 +23,10 @@ from catalogue.queries import prefetch_product_at_quorum as prefetch_product
 from spreadsheets import entities, operations
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.errors import FileRefused
-from spreadsheets.foreign.categories import CategoryFinder
+from spreadsheets.foreign.categories import MAX_ANSWERS, CategoryFinder
 from spreadsheets.foreign.entities import ConvertedLine
-from spreadsheets.foreign.questions import Question, take_samples, unpack_question
+from spreadsheets.foreign.questions import Question, hash_head, take_samples, unpack_question
+from spreadsheets.operations import conversions
 from tests.factories import make_category, make_product
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 from tests.reads import existing
@@ -132,13 +135,58 @@ def test_x532_unknown_categories_are_asked_for_once_and_created() -> None:
     assert unpack_question(task.question).unknown == [f"No {group}"]
     task = answer(task)
     assert {each[1] for each in faults_of(task)} == {"category"}
-    # One that was removed since it was answered is asked for again.
-    finder = CategoryFinder({"a": "", "b": f"Gone {unique()}", "c": child.slug})
-    for text in "abc":
-        finder.resolve(ConvertedLine(2, {"category": text}))
-    assert list(finder.unknown) == ["b"]
+    finder = finder_of({"x": f"{parent.name} > {group} > c > d"}, "x")
     with pytest.raises(FileRefused, match=r"d: Categories can have at most 3 levels"):
-        CategoryFinder({"x": f"{parent.name} > {group} > c > d"}).create(uuid4())
+        finder.create(uuid4())
+
+
+def finder_of(
+    answers: Mapping[str, str], *texts: str, are_remembered: bool = False
+) -> CategoryFinder:
+    """A finder that was asked for these texts."""
+    finder = CategoryFinder(answers, are_remembered=are_remembered)
+    for text in texts:
+        finder.resolve(ConvertedLine(2, {"category": text}))
+    return finder
+
+
+def test_x532_a_category_that_is_gone_is_asked_for_again_and_never_comes_back_by_itself() -> None:
+    junk, group, gone = unique(), f"Jugs {unique()}", f"Gone {unique()}"
+    left_out, deleted, kept, other = (f"{each} {junk}" for each in ("out", "gone", "kept", "other"))
+    answers = {left_out: "", deleted: gone, kept: make_category().slug, other: gone}
+    finder = finder_of(answers, left_out, deleted, kept, are_remembered=True)
+    assert finder.used == {left_out: "", kept: answers[kept]}
+    assert list(finder.unknown) == [deleted]
+    # Only what the file has is created.
+    finder_of(answers, left_out, kept).create(uuid4())
+    assert CategoryFinder({}).find(gone) is None
+    # A file with the same columns is asked for its own categories, however many others had.
+    task = answer(read(shop_file(unique(), group, junk), "products"))
+    task = answer(task, {group: make_category().slug})
+    many = {f"Old {n}": "" for n in range(MAX_ANSWERS)}
+    question = unpack_question(read(shop_file(unique(), group, junk), "products").question)
+    assert [*question.categories] == [group]
+    hash_of_head = hash_head("products", question.targets)
+    conversions.REMEMBER.run(
+        head_hash=hash_of_head, targets=json.dumps(question.targets), categories=json.dumps(many)
+    )
+    asked = read(shop_file(unique(), group, junk), "products")
+    question = unpack_question(asked.question)
+    assert (question.categories, question.unknown) == ({}, [group])
+    answer(asked, {group: ""})
+    row = existing(conversions.REMEMBERED.one(head_hash=hash_of_head))
+    assert json.loads(row.categories) == {group: ""} | dict([*many.items()][:-1])
+
+
+def test_x530_a_file_is_asked_about_before_its_texts_and_prices_are_converted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    group = f"Old > Jugs {unique()}"
+    head = ["Handle", "Title", "Body (HTML)", "Type", "Option1 Value", "Variant Price", unique()]
+    content = csv_of([head, ["jug", "Jug", "<p>Tall.</p>", group, "Olive", "12", ""]])
+    monkeypatch.setattr(conversions, "convert_product_line", Mock(side_effect=AssertionError))
+    task = read(content, "products")
+    assert (task.state, unpack_question(task.question).unknown) == (entities.ASKING, [group])
 
 
 def test_x530_a_conversion_that_is_killed_at_any_write_is_done_once() -> None:

@@ -12,10 +12,12 @@ import pytest
 from spreadsheets.entities import Fault
 from spreadsheets.errors import FileRefused
 from spreadsheets.files import normalize_name
+from spreadsheets.foreign import magento
 from spreadsheets.foreign.entities import ConvertedLine
 from spreadsheets.foreign.groups import group_lines, pack_line, read_converted
 from spreadsheets.foreign.presets import PRESETS, find_preset, list_first_targets
 from spreadsheets.foreign.values import Slugs
+from spreadsheets.links import split_pictures
 from tests.spreadsheets.files import csv_of
 from tests.spreadsheets.foreign.reading import FOLDER, convert_file
 
@@ -116,7 +118,7 @@ def test_x531_items_of_a_google_feed_become_variants_of_their_group() -> None:
     assert olive.cells["weight_grams"] == "340"
     assert olive.cells["description"] == "For **slow** mornings."
     # The pictures of all variants are the product's, and the first of each is the variant's.
-    assert olive.cells["pictures"].split("\n") == [
+    assert [address for address, _alt in split_pictures(olive.cells["pictures"])] == [
         f"https://old.example/{each}.jpg" for each in ("olive", "side", "top", "cream")
     ]
     assert cream.cells["picture"] == "https://old.example/cream.jpg"
@@ -144,19 +146,30 @@ def test_x531_a_magento_variant_belongs_to_its_configurable_product() -> None:
     assert [(each.line, each.column) for each in bundle.faults] == [(6, "product_type")]
 
 
+def test_x530_variations_that_no_file_has_lines_for_refuse_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(magento, "MAX_LINES", 2)
+    assert len(lines_of("magento.csv")[0]) == 4
+    monkeypatch.setattr(magento, "MAX_LINES", 1)
+    with pytest.raises(FileRefused, match="too many variants"):
+        lines_of("magento.csv")
+
+
 def test_x531_prestashop_prices_get_the_tax_and_measures_are_converted() -> None:
     (player, folio), notes = lines_of("prestashop.csv")
     assert notes == {"html": 1}
     assert player.cells["product"] == "pocket-player"
-    assert (player.cells["price"], player.cells["cost_price"]) == ("119.00", "80.00")
+    assert (player.cells["price"], player.cells["cost_price"]) == ("9.99", "4.35")
     assert player.cells["category"] == "Players > Small"
     sizes = [player.cells[f"{name}_mm"] for name in ("length", "width", "height")]
     assert (sizes, player.cells["weight_grams"]) == (["4", "6", "2"], "68")
-    assert player.cells["pictures"].split("\n") == [
-        "http://old.example/15.jpg",
-        "http://old.example/23.jpg",
+    assert split_pictures(player.cells["pictures"]) == [
+        ("https://old.example/15.jpg", ""),
+        ("https://old.example/23.jpg", ""),
     ]
-    assert (folio.cells["status"], folio.cells["price"]) == ("draft", "29.75")
+    # Half a cent is rounded up, as for tax everywhere.
+    assert (folio.cells["status"], folio.cells["price"]) == ("draft", "8.93")
 
 
 def test_x530_columns_of_an_unknown_shop_become_what_was_chosen() -> None:

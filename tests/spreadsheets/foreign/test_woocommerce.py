@@ -4,11 +4,16 @@ import csv
 import io
 import tracemalloc
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 
-from spreadsheets.foreign.entities import ConvertedLine
+import pytest
+
+from spreadsheets.errors import FileRefused
+from spreadsheets.foreign.entities import ConvertedLine, Lines
 from spreadsheets.foreign.presets import find_preset
 from spreadsheets.foreign.woocommerce import PRESET
+from spreadsheets.operations import conversions
 from tests.spreadsheets.files import csv_of
 from tests.spreadsheets.foreign.reading import FOLDER, convert_file
 
@@ -168,17 +173,39 @@ def test_x535_hostile_lines_are_lines_with_faults_at_most() -> None:
     assert faults == {3: "Attribute 1 value(s)", 4: "Parent", 5: "Parent", 6: "Type"}
 
 
+def test_x530_variations_that_make_too_many_lines_refuse_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    size = {"Attribute 1 name": "Size"}
+    records = [
+        {"ID": "1", "Type": "variable", "Name": "Tee", **size, "Attribute 1 value(s)": "S, M, L"},
+        {"ID": "2", "Type": "variation", "Parent": "id:1", **size, "Regular price": "9" * 100},
+    ]
+    for name, enough in (("MAX_LINES", 4), ("MAX_SHEET_BYTES", 500)):
+        with monkeypatch.context() as bounded:
+            bounded.setattr(conversions, name, enough)
+            assert len(convert_lines(*records)) == 3
+            bounded.setattr(conversions, name, enough - 1 if enough == 4 else 300)
+            with pytest.raises(FileRefused, match="too many variants"):
+                convert_lines(*records)
+
+
 def test_x535_the_memory_that_a_file_takes_does_not_grow_with_its_texts() -> None:
     count, text = 600, "<p>" + "x" * 5000
     cells = {"sku": "S", "price": "1"}
 
-    def lines() -> Iterator[ConvertedLine]:
+    def lines_with(**more: str) -> Iterator[ConvertedLine]:
         for n in range(count):
-            own = {"id": str(n), "type": "simple", "name": f"Mug {n}", "description": f"{text}{n}"}
-            yield ConvertedLine(n + 2, cells, (), own)
+            own = {"id": str(n), "type": "simple", "name": f"Mug {n}", **more}
+            yield ConvertedLine(n + 2, cells, (), own | {"description": f"{text}{n}"})
 
-    tracemalloc.start()
-    assert sum(1 for _line in PRESET.convert(lines)) == count
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < count * len(text) / 3
+    def measure(lines: Lines) -> int:
+        tracemalloc.start()
+        assert sum(1 for _line in PRESET.convert(lines)) == count
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    assert measure(lines_with) < count * len(text) / 3
+    values = {"attribute_1_name": "Size", "attribute_1_value(s)": "10," * 1500}
+    assert measure(partial(lines_with, type="variable", **values)) < count * len(text) * 2
