@@ -12,6 +12,7 @@ from tests.web_server import collect_static_files
 
 
 @pytest.mark.proof
+@pytest.mark.timeout(900)
 def test_x538_a_shop_moves_to_another_installation_with_the_same_pages(
     keyspace: str, tmp_path: Path, proof_report: ProofReport
 ) -> None:
