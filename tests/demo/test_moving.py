@@ -8,9 +8,11 @@ from tests.demo.moving import csv_lines, drop_former_prices
 from tests.demo.test_loader import ask, shop
 from tests.proof import ProofReport
 from tests.remote_host import run_remote_host, send
+from tests.web_server import collect_static_files
 
 
 @pytest.mark.proof
+@pytest.mark.timeout(900)
 def test_x538_a_shop_moves_to_another_installation_with_the_same_pages(
     keyspace: str, tmp_path: Path, proof_report: ProofReport
 ) -> None:
@@ -19,8 +21,9 @@ def test_x538_a_shop_moves_to_another_installation_with_the_same_pages(
     script = "from tests.demo.moving import {0}; {0}({1!r})"
     with run_remote_host() as host:
         # The first shop's pictures are fetched from its public address.
-        first = {"PUBLIC_URL": f"http://{host.name}", "MEDIA_ROOT": str(tmp_path / "first")}
-        second = {"FETCH_TEST_HOSTS": host.name, "MEDIA_ROOT": str(tmp_path / "second")}
+        both = {"STATIC_ROOT": str(collect_static_files())}
+        first = both | {"PUBLIC_URL": f"http://{host.name}", "MEDIA_ROOT": str(tmp_path / "first")}
+        second = both | {"FETCH_TEST_HOSTS": host.name, "MEDIA_ROOT": str(tmp_path / "second")}
         with shop("first", tmp_path / "index") as environment:
             before = ask(environment | first, script.format("fill", str(files)))
         media = tmp_path / "first"

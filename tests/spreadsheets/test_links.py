@@ -220,6 +220,7 @@ def test_x536_rows_for_which_a_run_has_no_time_are_those_of_the_next_run(
     task = apply(read(csv_of([HEAD, *lines]), "products"))
     monkeypatch.setattr(links, "ROWS_AT_ONCE", 1)
     for number in (1, 2, 3):
+        assert stored(task).state == "linking"
         # The time at which the run begins, and then each row.
         monkeypatch.setattr(links, "monotonic", Mock(side_effect=[0.0, 1.0, *[100.0] * 2]))
         assert operations.follow_links(stored(task)) == 1
