@@ -76,5 +76,7 @@ def find_restored_backup() -> RestoreMark | None:
     """
     mark = find_mark(keyspace_name())
     if mark and not mark.is_finished:
-        raise BackupError(f"The restore of {mark.backup} into {keyspace_name()} was cut off.")
+        raise BackupError(
+            f"The restore of {mark.backup} into {keyspace_name()} was cut off. Drop this keyspace and restore again."
+        )
     return mark

@@ -32,5 +32,8 @@ def list_logged_erasures() -> set[str]:
     if "backups" not in settings.STORAGES:
         return set()
     storage = storages["backups"]
-    days = storage.listdir(FOLDER)[0] if storage.exists(FOLDER) else []
+    try:
+        days = storage.listdir(FOLDER)[0]  # a bucket lists folders, but for it none of them exists
+    except FileNotFoundError:
+        return set()
     return {name for day in days for name in storage.listdir(f"{FOLDER}/{day}")[1]}

@@ -97,7 +97,7 @@ def _run(drill: Drill) -> None:
     with serve_shop(SECOND) as server:
         # People whose orders were lost have full carts again: they order once more.
         again = [_buyer(server.port, guest) for guest in guests]
-        asyncio.run(run_buyers(again, 8.0))
+        asyncio.run(run_buyers(again, 3.0))
     _check_numbers(drill, before, after, _read_orders(SECOND))
     _manage(SECOND, "check_consistency")
 

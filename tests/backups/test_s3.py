@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import boto3
 import environ
@@ -12,10 +13,12 @@ from django.core.files.storage import default_storage
 
 from backups.errors import BackupError
 from backups.store import BackupStore
+from cassandra_db import current_time
 from storefront.media import backup_storage
 from tests.backups.small_shop import CONTENT, PICTURE, open_small_shop, read_rows
 from tests.waiting import wait_until
 from tests.web_server import fetch_page, find_free_port
+from web.erasure_log import hash_user_id, list_logged_erasures, log_erasure
 
 BUCKET = "backups"
 
@@ -70,3 +73,7 @@ def test_x553_backups_are_kept_in_a_bucket(
         with pytest.raises(BackupError, match="lacks chunks/"):
             shop.restore(suffix="again")
         assert BackupStore().list_backups() == [second.name]
+        erased = uuid4()
+        assert list_logged_erasures() == set()
+        log_erasure(erased, current_time())
+        assert list_logged_erasures() == {hash_user_id(erased)}
