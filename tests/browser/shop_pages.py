@@ -273,9 +273,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "staff's search, nothing found": ShopPage(
             "adminpanel:search", "/staff/search/?q=xyzzy", "staff"
         ),
-        "staff's search, a past order": ShopPage(
-            "adminpanel:search", "/staff/search/?q={past_order}", "admin"
-        ),
+        "past order found": ShopPage("adminpanel:search", "/staff/search/?q={past_order}", "admin"),
         "staff's order": ShopPage("adminpanel:order", "/staff/orders/{order}/", "staff"),
         "staff's order with a return": ShopPage(
             "adminpanel:order", "/staff/orders/{sent}/", "admin"
@@ -371,9 +369,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "books": ShopPage("adminpanel:books", "/staff/books/", "admin"),
         "books, refused": ShopPage("adminpanel:books", "/staff/books/?month=odd", "admin", 422),
         "open invoices": ShopPage("adminpanel:open_invoices", "/staff/books/open/", "admin"),
-        "payments after a restore": ShopPage(
-            "adminpanel:unmatched_payments", "/staff/books/unmatched/", "admin"
-        ),
+        "unmatched": ShopPage("adminpanel:unmatched_payments", "/staff/books/unmatched/", "admin"),
         "failed mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
         "mails, refused": ShopPage(
             "adminpanel:mail_allow", "/staff/mail/allow/", "admin", 422, _NOTHING
@@ -644,7 +640,6 @@ _STAFF_ACTIONS = (
         "product_count",
         "bulk_change_undo",
         "import_apply",
-        "faulty_rows",
     ),
     *(
         "conversation_read",
@@ -660,7 +655,7 @@ _STAFF_ACTIONS = (
     *("front_block_move", "front_block_remove"),
     *("text_page_offline", "text_page_take_back"),
     *("stock_mail", "stock_threshold", "stock_place", "stock_transfer_new", "stock_transfer_end"),
-    "unmatched_payment_settle",
+    *("unmatched_payment_settle", "faulty_rows"),
 )
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
