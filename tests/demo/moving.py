@@ -95,11 +95,10 @@ def _see() -> dict[str, Any]:
         assert answer.status_code == 200, (product.slug, answer.status_code)
         (main,) = re.findall(r"<main.*?</main>", answer.content.decode(), re.DOTALL)
         pages[product.slug] = _OWN.sub("…", _RECOMMENDED.sub("", main))
-    lists = {
-        each.slug: sorted(
-            set(re.findall(r'href="/p/([^/"]+)/', client.get(f"/c/{each.slug}/").content.decode()))
-        )
-        for each in queries.get_category_tree_at_quorum().nodes
-    }
+    lists = {}
+    for each in queries.get_category_tree_at_quorum().nodes:
+        # The usual order is that in which the products were made.
+        page = client.get(f"/c/{each.slug}/?sort=name").content.decode()
+        lists[each.slug] = list(dict.fromkeys(re.findall(r'href="/p/([^/"]+)/', page)))
     lines = sorted(_OWN.sub("…", "\t".join(line)) for line in csv_lines(export("products")))
     return {"pages": pages, "lists": lists, "lines": lines}
