@@ -36,7 +36,6 @@ from shop_settings.queries import (
     get_settings,
     get_settings_at_quorum,
 )
-from shop_settings.restores import Restore
 from shop_settings.terms import TERMS, get_terms
 from tests.clock import now
 from tests.consistency.test_check_consistency import cql, found
@@ -78,7 +77,7 @@ def test_x157_what_a_later_version_has_stored_is_passed_over() -> None:
         "search_rules": SearchRule("x", TWO_WAY, "cup, mug"),
         "saved_replies": SavedReply("x", "Thanks", "Thank you"),
         "mail texts": MailTexts("x", "Hello"),
-        "restores": Restore("x", datetime.now(UTC), datetime.now(UTC)),
+        "restores": datetime.now(UTC),
     }
     kinds: list[SettingKind[Any]] = list(KINDS.values())
     for kind in kinds:
