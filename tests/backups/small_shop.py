@@ -92,7 +92,7 @@ def open_small_shop(folder: Path, **storages: Any) -> Iterator[SmallShop]:
         shop.add_thing(number, f"thing {number}, its name is nobody else's")
     place = {"BACKEND": "storefront.media.WholeFileStorage"}
     kept = {
-        "default": place | {"OPTIONS": {"location": shop.media, "base_url": "/media/"}},
+        "default": place | {"OPTIONS": {"location": shop.media, "allow_overwrite": True}},
         "backups": place | {"OPTIONS": {"location": shop.folder, "allow_overwrite": True}},
     }
     changed = override_settings(STORAGES=settings.STORAGES | kept | storages, BACKUP_KEY=KEY)

@@ -294,12 +294,13 @@ def test_s125_a_keyspace_whose_restore_was_killed_is_never_taken_for_a_shop(
     with connect_nodes() as nodes:
         staging = nodes[0].staging_folder
     # What a process leaves that is killed, and what another restore is about to import.
-    left, other = (staging / name / "things" for name in (restored, f"{restored}_other"))
-    for folder in (left, other):
+    left = [staging / restored / table for table in ("things", "parts", "leases")]
+    other = staging / f"{restored}_other" / "things"
+    for folder in (*left, other):
         folder.mkdir(parents=True)
         (folder / "nb-1-big-Data.db").write_bytes(b"half a file")
     assert read_rows(shop.restore()) == rows
-    assert not left.parent.exists()
+    assert not left[0].parent.exists()
     assert [path.name for path in other.iterdir()] == ["nb-1-big-Data.db"]
     shutil.rmtree(other.parent)
 

@@ -40,7 +40,9 @@ class Command(BaseCommand):
             failed, report = reconcile(since, self.stdout.write)
             if not failed.failures:
                 forget_restore()
-        except (BackupError, LeaseLost, CassandraUnavailable, OSError) as error:
+        except BackupError as error:
+            raise CommandError(str(error)) from error
+        except (LeaseLost, CassandraUnavailable, OSError) as error:
             raise CommandError(f"Not finished: {error} Run the command again.") from error
         self.stdout.write(
             "Look at /staff/books/unmatched/ for payments without an order and for transfers to look up."
