@@ -20,6 +20,7 @@ from cassandra_db.session import ALIAS, DRIVER_ERRORS, get_session, keyspace_nam
 AGREEMENT_SECONDS = 60
 MAX_ATTEMPTS = 5
 Say = Callable[[str], object]
+_COLUMNS = "SELECT table_name, column_name FROM system_schema.columns WHERE keyspace_name = %s"
 # The class by which `sync_table` recognises models. The engine's own command does the same.
 management.Model = (Model, DjangoCassandraModel)
 
@@ -32,20 +33,24 @@ def list_model_parts() -> Iterator[str]:
         yield from (f"{table}.{column.db_field_name}" for column in model._columns.values())
 
 
-def has_part(part: str) -> bool:
-    """Return whether the keyspace has a part, as this process has last read it. Raises CassandraUnavailable."""
-    keyspace = get_session().cluster.metadata.keyspaces.get(keyspace_name())
-    table, _, column = part.partition(".")
-    found = keyspace.tables.get(table) if keyspace else None
-    return found is not None and (not column or column in found.columns)
+def list_parts() -> set[str]:
+    """Return what the keyspace has now. Raises CassandraUnavailable."""
+    # The driver's copy of the schema may be old, and it is empty if it could not be read when the session was opened.
+    try:
+        rows = get_session().execute(_COLUMNS, (keyspace_name(),)).all()
+    except DRIVER_ERRORS as error:
+        raise CassandraUnavailable(f"the schema could not be read: {error}") from error
+    pairs = [(row["table_name"], row["column_name"]) for row in rows]
+    return {table for table, _ in pairs} | {f"{table}.{column}" for table, column in pairs}
 
 
 def list_missing_parts() -> list[str]:
     """Return the models' parts that the keyspace lacks; of a missing table only its name. Raises CassandraUnavailable."""
+    parts = list_parts()
     return [
         part
         for part in list_model_parts()
-        if not has_part(part) and ("." not in part or has_part(part.partition(".")[0]))
+        if part not in parts and ("." not in part or part.partition(".")[0] in parts)
     ]
 
 

@@ -21,9 +21,9 @@ from cassandra_db.partitions import list_models
 from cassandra_db.schema import (
     Say,
     drop_part,
-    has_part,
     list_missing_parts,
     list_model_parts,
+    list_parts,
     refresh_schema,
     sync_tables,
 )
@@ -94,7 +94,7 @@ def _collect(name: str) -> list[Any]:
 
 
 def list_pending_steps() -> PendingSteps:
-    """Return what is left to do, by the schema as this process has read it. Raises CassandraUnavailable."""
+    """Return what is left to do. Raises CassandraUnavailable."""
     missing, backfills, table = list_missing_parts(), list_backfills(), LeaseTable.__table_name__
     if table in missing:
         backfills = []  # the keyspace is new
@@ -102,7 +102,8 @@ def list_pending_steps() -> PendingSteps:
         leases = list_leases([step.job for step in backfills])
         done = {lease.job for lease in leases if lease.position == DONE}
         backfills = [step for step in backfills if step.job not in done]
-    return PendingSteps(missing, backfills, list(filter(has_part, list_drops())))
+    parts = list_parts()
+    return PendingSteps(missing, backfills, [part for part in list_drops() if part in parts])
 
 
 def require_current_schema() -> None:
@@ -110,10 +111,7 @@ def require_current_schema() -> None:
 
     Raises CassandraUnavailable.
     """
-    if list_missing_parts() or has_part(RESTORE_MARK):
-        # Another process may have changed it since this one has read the schema.
-        refresh_schema()
-    if has_part(RESTORE_MARK):
+    if RESTORE_MARK in list_parts():
         raise SchemaOutdated(
             f"The keyspace {keyspace_name()} was restored from a backup: run `manage.py reconcile_restore` first."
         )
@@ -129,7 +127,7 @@ def migrate(say: Say, *, backfill: bool = False, contract: bool = False, share: 
 
     Backfills work for `share` per cent of the time. Raises MigrationError, LeaseLost, CassandraUnavailable.
     """
-    is_new = not has_part(LeaseTable.__table_name__)
+    is_new = LeaseTable.__table_name__ not in list_parts()
     sync_tables([LeaseTable], say)
     with _wait_for_lease(SCHEMA, say) as lease:
         sync_tables(list_models(), say)

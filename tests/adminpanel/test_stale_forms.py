@@ -420,7 +420,7 @@ NOTHING_TO_OVERWRITE = {
     "it adds or takes off the tags that it names": "tags conversation_labels",
     "it skips what has changed since its page was read": "messages_change",
     "it names the address": "sender_block sender_unblock",
-    "it names the refund, which is noted once": "money_sent",
+    "it names the refund, which is noted once": "money_sent unmatched_payment_settle",
     "it names the version that does not go live": "text_page_take_back",
     "it says what the page is to be": "text_page_offline",
     "what it ends stays ended, whoever does it first": "person_sessions_end person_factor_reset promotion_end",

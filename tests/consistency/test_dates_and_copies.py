@@ -57,6 +57,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("sales_facts", "daily_sales_by_dimension"), "I7"),
     **dict.fromkeys(("book_entries", "book_sums", "open_invoices"), "I53"),
     "past_orders_by_owner": "I54",
+    "unmatched_payments": "I55",
     "users_by_email": "I8",
     **dict.fromkeys(("user_stats", "customers_by_last_order"), "I35"),
     **dict.fromkeys(

@@ -28,6 +28,7 @@ from orders.papers.order_files import ORDER_FILES
 from orders.queries import get_order
 from shop_settings.brand import BRAND, KEY, get_brand
 from shop_settings.operations import save_setting
+from storefront.feeds import write_feeds
 from tests.architecture.apps import FILES, ROOT, relative_path
 from tests.architecture.routes import ROUTES
 from tests.environment import KEYSPACE
@@ -113,6 +114,7 @@ def test_x465_no_source_but_the_setting_has_the_name() -> None:
 
 def test_x465_x466_no_address_says_stoa_to_a_guest_a_member_or_staff(world: World) -> None:
     readers = {"a guest": browser(), **readers_of(world)}
+    write_feeds((), current_time())
     faults, pages = [], 0
     for route in ROUTES:
         path = opened(route, world)

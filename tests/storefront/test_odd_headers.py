@@ -206,7 +206,7 @@ def test_s100_django_knows_no_prefix_either(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_s100_the_proxy_drops_such_headers_and_is_the_only_one_believed() -> None:
     proxy = (ROOT / "deploy" / "Caddyfile").read_text()
-    (to_the_shop,) = re.findall(r"reverse_proxy app:8000 \{(.*?)\n\t\}", proxy, re.DOTALL)
+    (to_the_shop,) = re.findall(r"reverse_proxy \S+ \{(.*?)\n\t\}", proxy, re.DOTALL)
     assert "\t\theader_up -*_*\n" in to_the_shop
     compose = (ROOT / "deploy" / "compose.yaml").read_text()
     (believed,) = re.findall(r"FORWARDED_ALLOW_IPS: (\S+)", compose)
