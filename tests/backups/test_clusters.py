@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,13 @@ def rows_at(cluster: Cluster, host: str, keyspace: str) -> list[list[dict[str, A
         )
 
 
+def knows_others(cluster: Cluster, host: str) -> bool:
+    """Return whether a node knows all others, as the driver asks it. Nodes that have just started tell each other by gossip."""
+    with connect_node(host, cluster.cql_port) as session:
+        rows = session.execute("SELECT tokens FROM system.peers_v2").all()
+    return sum(bool(row.tokens) for row in rows) == len(cluster.hosts) - 1
+
+
 @pytest.mark.proof
 @pytest.mark.alone
 @pytest.mark.timeout(300)
@@ -144,6 +152,8 @@ def test_x555_a_backup_is_restored_on_another_number_of_nodes(
         "A backup is restored on another number of nodes",
         "From one node to three, from three to three and from three to one: each replica has all rows afterwards.",
     )
+    for host in cluster.hosts:
+        wait_until(partial(knows_others, cluster, host), f"{host} knows no other node")
     with open_small_shop(tmp_path) as shop:
         rows = read_rows(shop.keyspace)
         there = {

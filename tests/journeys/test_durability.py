@@ -21,7 +21,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from cassandra.cluster import Session
-from django.apps import apps
 
 from cassandra_db.session import get_session
 from devtools.node import control, state
@@ -178,19 +177,6 @@ THREE_COPIES = "replication = {'class': 'SimpleStrategy', 'replication_factor': 
 MAX_REFUSED = 2 * CONNECTIONS
 # What a page could not read from the dead node is read from another, before its visitor notices.
 MAX_PAGES_REFUSED = 2
-# Where an order is found: its copies in a dozen partitions, written in one go.
-COPIES = {
-    "orders_by_status",
-    "board_counts",
-    "order_days_by_status",
-    "orders_by_user",
-    "order_years_by_user",
-    "orders_by_email_and_year",
-    "order_years_by_email",
-    "orders_by_search_term",
-    "search_terms_by_order",
-    "pending_user_stats_by_minute",
-}
 WRITE_COPIES = """
 import pickle, sys
 from orders.operations import write_copies
@@ -228,17 +214,12 @@ def wait_until_agreed(connected: Session) -> None:
 
 
 def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
-    """Give the three nodes what carts and lists of orders need of the suite's tables, and products; return the shop's environment there, and the SKUs."""
+    """Give the three nodes the suite's tables, and products; return the shop's environment there, and the SKUs."""
     tables = get_session().cluster.metadata.keyspaces[KEYSPACE].tables
-    app_names = ("catalogue", "inventory", "promotions", "cart", "shop_settings")
-    models = [vars(apps.get_app_config(app).models_module).values() for app in app_names]
-    names = {
-        getattr(model, "__table_name__", None) for app in models for model in app
-    } & tables.keys() | COPIES
     with connect_node(cluster.hosts[0], cluster.cql_port) as first:
         first.execute(f"CREATE KEYSPACE {KEYSPACE_OF_THREE} WITH {THREE_COPIES}")
-        for name in names:
-            first.execute(tables[name].as_cql_query().replace(KEYSPACE, KEYSPACE_OF_THREE))
+        for table in tables.values():
+            first.execute(table.as_cql_query().replace(KEYSPACE, KEYSPACE_OF_THREE))
         wait_until_agreed(first)
     environment = {
         "CASSANDRA_HOSTS": ",".join(cluster.hosts),
