@@ -38,8 +38,8 @@ def main() -> int:
     parser.add_argument("--products", type=int, default=PRODUCTS)
     count: int = parser.parse_args().products
     with TemporaryDirectory() as media, _pictures() as host:
-        environment = {"MEDIA_ROOT": media, "FETCH_TEST_HOSTS": host}
-        with own_keyspace(f"stoa_pictures_{os.getpid()}", **environment):
+        name = f"stoa_pictures_{os.getpid()}"
+        with own_keyspace(name, MEDIA_ROOT=media, FETCH_TEST_HOSTS=host):
             seconds = _import(host, count)
     total = sum(seconds.values())
     for what, taken in seconds.items():

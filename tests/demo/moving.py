@@ -88,17 +88,17 @@ def _related_to(product: Product, other: Product) -> Product:
 
 def _see() -> dict[str, Any]:
     """Return the shop's product pages, the products of its category pages, and its file of products, without what is only its own."""
-    client = Client()
     pages = {}
     for product in queries.iterate_products():
-        answer = client.get(f"/p/{product.slug}/")
+        # A new visitor has viewed nothing before.
+        answer = Client().get(f"/p/{product.slug}/")
         assert answer.status_code == 200, (product.slug, answer.status_code)
         (main,) = re.findall(r"<main.*?</main>", answer.content.decode(), re.DOTALL)
         pages[product.slug] = _OWN.sub("…", _RECOMMENDED.sub("", main))
     lists = {}
     for each in queries.get_category_tree_at_quorum().nodes:
         # The usual order is that in which the products were made.
-        page = client.get(f"/c/{each.slug}/?sort=name").content.decode()
+        page = Client().get(f"/c/{each.slug}/?sort=name").content.decode()
         lists[each.slug] = list(dict.fromkeys(re.findall(r'href="/p/([^/"]+)/', page)))
     lines = sorted(_OWN.sub("…", "\t".join(line)) for line in csv_lines(export("products")))
     return {"pages": pages, "lists": lists, "lines": lines}

@@ -46,7 +46,7 @@ def test_x538_a_shop_moves_to_another_installation_with_the_same_pages(
     for slug, page in before["pages"].items():
         if slug not in reduced:
             moved = after["pages"].get(slug, "")
-            changes = list(unified_diff(page.splitlines(), moved.splitlines(), lineterm="", n=0))
+            changes = list(unified_diff(page.split("<"), moved.split("<"), lineterm="", n=0))
             said = " | ".join(changes[2:])[:500] or "same"
             proof_report.add_row(slug, "as in the first shop", said, is_match=not changes)
     assert after["lists"] == before["lists"]
