@@ -106,7 +106,7 @@ def _go_on(task: "SpreadsheetTask", until: str = "") -> "SpreadsheetTask":
 @contextmanager
 def _pictures() -> Iterator[str]:
     """Serve a different picture at each address, and yield the host."""
-    noise = Image.effect_noise((_PIXELS, _PIXELS), 60).convert("RGB")
+    noise = Image.effect_noise((_PIXELS, _PIXELS), 10).convert("RGB")
 
     class Pictures(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
