@@ -3,7 +3,7 @@
 A part is a table, or a column as "table.column".
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from cassandra import AlreadyExists, DriverException
@@ -44,9 +44,8 @@ def list_parts() -> set[str]:
     return {table for table, _ in pairs} | {f"{table}.{column}" for table, column in pairs}
 
 
-def list_missing_parts() -> list[str]:
-    """Return the models' parts that the keyspace lacks; of a missing table only its name. Raises CassandraUnavailable."""
-    parts = list_parts()
+def list_missing_parts(parts: Collection[str]) -> list[str]:
+    """Return the models' parts that are not among these parts; of a missing table only its name."""
     return [
         part
         for part in list_model_parts()

@@ -95,14 +95,14 @@ def _collect(name: str) -> list[Any]:
 
 def list_pending_steps() -> PendingSteps:
     """Return what is left to do. Raises CassandraUnavailable."""
-    missing, backfills, table = list_missing_parts(), list_backfills(), LeaseTable.__table_name__
+    parts, backfills, table = list_parts(), list_backfills(), LeaseTable.__table_name__
+    missing = list_missing_parts(parts)
     if table in missing:
         backfills = []  # the keyspace is new
     elif not any(part.startswith(f"{table}.") for part in missing):
         leases = list_leases([step.job for step in backfills])
         done = {lease.job for lease in leases if lease.position == DONE}
         backfills = [step for step in backfills if step.job not in done]
-    parts = list_parts()
     return PendingSteps(missing, backfills, [part for part in list_drops() if part in parts])
 
 
@@ -111,11 +111,12 @@ def require_current_schema() -> None:
 
     Raises CassandraUnavailable.
     """
-    if RESTORE_MARK in list_parts():
+    parts = list_parts()
+    if RESTORE_MARK in parts:
         raise SchemaOutdated(
             f"The keyspace {keyspace_name()} was restored from a backup: run `manage.py reconcile_restore` first."
         )
-    if missing := list_missing_parts():
+    if missing := list_missing_parts(parts):
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
         raise SchemaOutdated(
             f"The keyspace {keyspace_name()} lacks {', '.join(missing[:_NAMED])}{more}: run `manage.py migrate` of this version first."

@@ -1,4 +1,4 @@
-"""Pages about imports and exports of products, prices and stock."""
+"""Pages about imports and exports."""
 
 from typing import cast
 from urllib.parse import urlencode

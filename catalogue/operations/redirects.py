@@ -29,7 +29,7 @@ SAVE_REDIRECT = conditional_write(
 DELETE_REDIRECT = conditional_write(
     "Q31", "DELETE FROM redirects WHERE shard = :shard AND path = :path IF target = :seen"
 )
-# How many redirects this process may add to a shard before it counts the shard again: at most this many.
+# A process counts a shard again before it adds more redirects than these.
 ADDED_UNCOUNTED = 100
 _room: Counter[int] = Counter()
 # Most shops name a product's page by a slug, which an import keeps: /collections/cups/products/mug, /product/mug.html
