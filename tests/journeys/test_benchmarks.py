@@ -19,6 +19,7 @@ BRIEF = {
     "feed": "--followers 20",
     "first_checkout": "--rounds 1",
     "freshness": "--products 60 --rate 1 --seconds 2",
+    "import_pictures": "--products 3",
     "import_products": "--lines 10",
     "notifications": "--watchers 5 --warm 1",
     "posts": "--people 3 --acts 2 --warm 1",
