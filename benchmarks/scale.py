@@ -19,6 +19,7 @@ from accounts.addresses import Address
 from cassandra_db import current_time, write
 from cassandra_db.bulk import BulkWriter, drop_condition
 from catalogue import operations, queries
+from catalogue.card_rows import RelatedCard
 from catalogue.entities import CategoryTree, Product, Variant
 from catalogue.prices import PricePoint
 from catalogue.product_rows import product_columns, variant_columns
@@ -213,7 +214,7 @@ def load_products(count: int, part: Part, now: datetime) -> int:
 
 def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTree) -> None:
     puts_by_list: dict[tuple[UUID, str], list[BoundStatement]] = {}
-    cards = [operations.RelatedCard(product_card(each), pinned=False) for each in some]
+    cards = [RelatedCard(product_card(each), pinned=False) for each in some]
     for number, each in enumerate(some):
         bulk.send(*product_statements(each))
         stands = operations.card_statements(each, tree)
@@ -222,7 +223,7 @@ def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTre
             puts_by_list.setdefault((category_id, sort), []).append(put)
         beside = [*cards[number + 1 :], *cards[:number]][: operations.RELATED_LENGTH]
         if beside:
-            bulk.send(*operations.related_statements(each.product_id, beside))
+            bulk.send(operations.related_statement(each.product_id, beside))
         _write_prices(bulk, each)
         _write_variants(bulk, each)
     for puts in puts_by_list.values():

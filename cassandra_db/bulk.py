@@ -1,4 +1,5 @@
-"""Sends many plain writes, a bounded number of them at the same time, for commands that fill a keyspace."""
+"""Sends many plain writes, a bounded number of them at the same time, for commands that fill a keyspace and jobs that
+rebuild derived data."""
 
 import threading
 from collections import deque
@@ -48,7 +49,11 @@ class BulkWriter:
     def _send(self, statement: BoundStatement | BatchStatement) -> None:
         require_right_clock()
         self._free.acquire()
-        future = get_session().execute_async(statement, execution_profile=WRITE)
+        try:
+            future = get_session().execute_async(statement, execution_profile=WRITE)
+        except BaseException:
+            self._free.release()
+            raise
         future.add_callbacks(self._done, self._note, errback_args=(statement,))
 
     def _done(self, _: object) -> None:

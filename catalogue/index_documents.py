@@ -10,6 +10,7 @@ import tantivy
 
 from cassandra_db import current_time
 from catalogue import filters, queries
+from catalogue.card_rows import card_columns
 from catalogue.colours import FAMILY_LABELS
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, ProductCard
@@ -23,7 +24,7 @@ from catalogue.filter_tokens import (
     own_token,
     short_details,
 )
-from catalogue.operations import card_columns, rating_rank
+from catalogue.operations import rating_rank
 from catalogue.queries import product_card
 from catalogue.rules import normalize_sku
 from catalogue.unit_prices import compute_unit_price

@@ -303,21 +303,19 @@ class FrontPagePins(Model):
     changed_at = columns.DateTime()
 
 
-class RelatedProduct(CardColumns):
+class RelatedCards(Model):
     """Q5: the products related to a product: pinned, then bought together with it, then sharing a category or tag.
 
-    Bound: 12 cards a product (catalogue.operations.RELATED_LENGTH).
+    Bound: one row a partition, 12 cards (catalogue.operations.RELATED_LENGTH) of some 300 bytes.
     Writer: catalogue.operations.rebuild_related.
     """
 
-    __table_name__ = "related_products"
+    __table_name__ = "related_cards"
     __partition_bytes__ = 50 * KB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
-    rank = columns.Integer(primary_key=True)
-    related_id = columns.UUID()
-    pinned = columns.Boolean()
+    cards = columns.Text()  # JSON, as catalogue.card_rows packs it; the first card comes first
 
 
 class ProductByNamePrefix(Model):

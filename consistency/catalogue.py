@@ -9,6 +9,7 @@ from uuid import UUID
 
 from cassandra_db import Row, current_microseconds, current_time, read, scan
 from catalogue import bulk_changes, operations, queries
+from catalogue.card_rows import card_columns
 from catalogue.entities import CategoryNode, Product
 from catalogue.old_addresses import list_old_paths
 from consistency.changes import change_subjects, compare_with_mark
@@ -156,7 +157,7 @@ def _check_cards(product: Product) -> Iterator[Violation]:
         for place in belongs | found
     }
     rows = {place: pending.one() for place, pending in places.items()}
-    values = operations.card_columns(queries.product_card(product)) if belongs else {}
+    values = card_columns(queries.product_card(product)) if belongs else {}
     wrong = [
         place
         for place, row in rows.items()

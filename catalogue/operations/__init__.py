@@ -10,7 +10,6 @@ from catalogue.operations.cards import (
     INSERT_CARD,
     INSERT_LIST_POSITION,
     LIST_POSITIONS,
-    card_columns,
     card_statements,
     compute_list_positions,
     list_positions,
@@ -91,14 +90,13 @@ from catalogue.operations.products import (
     set_rating,
 )
 from catalogue.operations.related import (
-    DELETE_RELATED_CARD,
     INSERT_RELATED,
     RELATED_LENGTH,
-    RelatedCard,
     list_related_with_pins,
     rebuild_related,
     refresh_related,
-    related_statements,
+    related_statement,
+    replace_related_card,
 )
 from catalogue.operations.schedule import (
     DELETE_SCHEDULE,

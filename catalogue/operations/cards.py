@@ -8,6 +8,7 @@ from cassandra.query import BoundStatement
 
 from cassandra_db import current_time, read, wait_for_all, write
 from catalogue import queries
+from catalogue.card_rows import card_columns
 from catalogue.entities import CategoryNode, CategoryTree, Product, ProductCard
 from catalogue.queries import product_card
 from catalogue.words import fold_text
@@ -66,30 +67,6 @@ def popularity_rank(card: ProductCard) -> int:
 def _sortable(number: int) -> bytes:
     # Bytes are compared as unsigned numbers: with its sign bit flipped, a signed number sorts correctly.
     return (number + (1 << 63)).to_bytes(8, "big")
-
-
-def card_columns(card: ProductCard) -> dict[str, Any]:
-    """Return the columns that are in every table of cards."""
-    return {
-        "name": card.name,
-        "slug": card.slug,
-        "brand": card.brand,
-        "picture": card.picture,
-        "swatches": list(card.swatches),
-        "variant_count": card.variant_count,
-        "price": to_minor_units(card.price),
-        "price_varies": card.price_varies,
-        "compare_at": to_minor_units(card.compare_at) if card.compare_at else None,
-        "currency": card.price.currency.code,
-        "rating": card.rating,
-        "rating_count": card.rating_count,
-        "popularity": card.popularity,
-        "bestseller": card.bestseller,
-        "availability": card.availability,
-        "unit_price": to_minor_units(card.unit_price) if card.unit_price else None,
-        "unit": card.unit,
-        "created_at": card.created_at,
-    }
 
 
 def compute_list_positions(product: Product, tree: CategoryTree) -> set[ListKey]:

@@ -2,50 +2,32 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import current_time, write, write_batch
+from cassandra_db import current_time, write
+from cassandra_db.bulk import BulkWriter
 from catalogue import queries
+from catalogue.card_rows import RelatedCard, pack_related
 from catalogue.entities import Product, ProductCard
-from catalogue.operations.cards import card_columns
 from catalogue.queries import product_card
 from catalogue.rules import MAX_PINNED
 from jobs.rows import guard_row
 
 RELATED_LENGTH = MAX_PINNED
+# How many lists are written at the same time while all are rebuilt.
+WRITES_AT_ONCE = 16
 INSERT_RELATED = write(
-    "Q5",
-    """INSERT INTO related_products (product_id, rank, related_id, pinned, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at)
-       VALUES (:product_id, :rank, :related_id, :pinned, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :unit_price, :unit, :created_at)""",
+    "Q5", "INSERT INTO related_cards (product_id, cards) VALUES (:product_id, :cards)"
 )
-DELETE_RELATED = write(
-    "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank"
-)
-DELETE_RELATED_CARD = write(
-    "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank = :rank"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedCard:
-    """A card on another product's list of related products, and whether staff pinned it there."""
-
-    card: ProductCard
-    pinned: bool
 
 
 def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
     """Return a product's list of related products as stored, with the pins."""
-    return [
-        RelatedCard(queries.card_from_row(row), bool(row.pinned))
-        for row in queries.prefetch_related(product_id).rows()
-    ]
+    return queries.related_from_row(queries.prefetch_related(product_id).one())
 
 
 def rebuild_related(
@@ -67,20 +49,21 @@ def rebuild_related(
                 groups.add(product)
                 if product.related_ids:
                     pinned[product.product_id] = product.related_ids
-    for product_id in cards:
-        pins = pinned.get(product_id, ())
-        together = recommendations.get(product_id, ())
-        wanted = dict.fromkeys(
-            [
-                *pins,
-                *(each for each in together if groups.is_shared(product_id, each)),
-                *groups.list_neighbours(product_id),
-            ]
-        )
-        wanted.pop(product_id, None)
-        chosen = [RelatedCard(cards[each], each in pins) for each in wanted if each in cards]
-        with guard_row(f"related list of product {product_id}"):
-            _write_related(product_id, chosen)
+    with BulkWriter(WRITES_AT_ONCE) as bulk:
+        for product_id in cards:
+            pins = pinned.get(product_id, ())
+            together = recommendations.get(product_id, ())
+            wanted = dict.fromkeys(
+                [
+                    *pins,
+                    *(each for each in together if groups.is_shared(product_id, each)),
+                    *groups.list_neighbours(product_id),
+                ]
+            )
+            wanted.pop(product_id, None)
+            chosen = [RelatedCard(cards[each], each in pins) for each in wanted if each in cards]
+            with guard_row(f"related list of product {product_id}"):
+                _send_related(bulk, product_id, chosen)
     return len(cards)
 
 
@@ -114,24 +97,33 @@ class _Groups:
         return [each for each, _ in found.most_common()]
 
 
+def _send_related(bulk: BulkWriter, product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
+    bulk.send(related_statement(product_id, chosen))
+
+
+def related_statement(product_id: UUID, chosen: Sequence[RelatedCard]) -> BoundStatement:
+    """Return the write of a product's list of related products: the first RELATED_LENGTH of these cards."""
+    return INSERT_RELATED.bind(**_related_columns(product_id, chosen))
+
+
+def _related_columns(product_id: UUID, chosen: Sequence[RelatedCard]) -> dict[str, Any]:
+    return {"product_id": product_id, "cards": pack_related(chosen[:RELATED_LENGTH])}
+
+
 def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
-    best = chosen[:RELATED_LENGTH]
-    delete = DELETE_RELATED.bind(product_id=product_id, rank=len(best))
-    write_batch([*related_statements(product_id, best), delete])
+    INSERT_RELATED.run(**_related_columns(product_id, chosen))
 
 
-def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[BoundStatement]:
-    """Return the writes that put cards on a product's list of related products, in this order."""
-    return [
-        INSERT_RELATED.bind(
-            product_id=product_id,
-            rank=rank,
-            related_id=each.card.product_id,
-            pinned=each.pinned,
-            **card_columns(each.card),
-        )
-        for rank, each in enumerate(chosen)
+def replace_related_card(product_id: UUID, shown_id: UUID, card: ProductCard | None) -> None:
+    """Replace one product's card on another product's list of related products, or remove it. Raises CassandraUnavailable."""
+    present = list_related_with_pins(product_id)
+    fresh = [
+        RelatedCard(card, each.pinned) if card and each.card.product_id == shown_id else each
+        for each in present
+        if card or each.card.product_id != shown_id
     ]
+    if fresh != present:
+        _write_related(product_id, fresh)
 
 
 def refresh_related(product: Product) -> None:
@@ -140,16 +132,7 @@ def refresh_related(product: Product) -> None:
     _refresh_pinned(product, now)
     card = product_card(product) if product.is_on_sale(now) else None
     for related in list_related_with_pins(product.product_id):
-        present = list_related_with_pins(related.card.product_id)
-        fresh = [
-            RelatedCard(card, each.pinned)
-            if card and each.card.product_id == product.product_id
-            else each
-            for each in present
-            if card or each.card.product_id != product.product_id
-        ]
-        if fresh != present:
-            _write_related(related.card.product_id, fresh)
+        replace_related_card(related.card.product_id, product.product_id, card)
 
 
 def _refresh_pinned(product: Product, now: datetime) -> None:

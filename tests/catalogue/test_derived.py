@@ -17,7 +17,7 @@ from tests.factories import make_category, make_product
 
 
 def list_related(product_id: UUID) -> list[ProductCard]:
-    return [queries.card_from_row(row) for row in queries.prefetch_related(product_id).rows()]
+    return [each.card for each in operations.list_related_with_pins(product_id)]
 
 
 def names(typed: str) -> list[str]:

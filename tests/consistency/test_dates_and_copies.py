@@ -17,7 +17,8 @@ from cart.operations.sharing import invite_person
 from cart.people import CartUser
 from cassandra_db import read, write_after
 from cassandra_db.partitions import list_models
-from catalogue import operations
+from catalogue import operations, queries
+from catalogue.card_rows import RelatedCard, pack_related
 from catalogue.prices import PricePoint
 from catalogue.queries import find_product_id_by_slug, find_variant_by_sku, list_price_history
 from consistency import catalogue, dates, lists
@@ -477,27 +478,39 @@ def test_i14_cards_elsewhere_are_what_their_products_say_and_no_other_card_is_wr
     forget_changes()
     lists_of_cards = {
         "featured_products": ("feature_type, position, product_id", f"test-{uuid4().hex}"),
-        "related_products": ("product_id, rank, related_id", uuid4()),
         "products_by_name_prefix": ("prefix, rank, product_id", f"zz{uuid4().hex[:6]}"),
     }
-    stamped = {row for table in lists_of_cards for row in stamped_rows(table)}
+    tables = (*lists_of_cards, "related_cards")
+    stamped = {row for table in tables for row in stamped_rows(table)}
+    cards = (
+        (1, product.product_id, in_a_day()),
+        (2, product.product_id, time_ns() // 1000),
+        (3, ended.product_id, time_ns() // 1000),
+    )
     for table, (key, partition) in lists_of_cards.items():
-        for rank, shown_id, stamp in (
-            (1, product.product_id, in_a_day()),
-            (2, product.product_id, time_ns() // 1000),
-            (3, ended.product_id, time_ns() // 1000),
-        ):
+        for rank, shown_id, stamp in cards:
             cql(
                 f"INSERT INTO {table} ({key}, name) VALUES (%s, %s, %s, 'Sextant') USING TIMESTAMP %s",  # noqa: S608
                 *(partition, rank, shown_id, stamp),
             )
+    shown = replace(queries.product_card(product), name="Sextant")
+    for _, shown_id, stamp in cards:
+        cql(
+            "INSERT INTO related_cards (product_id, cards) VALUES (%s, %s) USING TIMESTAMP %s",
+            *(
+                uuid4(),
+                pack_related([RelatedCard(replace(shown, product_id=shown_id), False)]),
+                stamp,
+            ),
+        )
+    for table in tables:
         wrong = wrong_cards(table, product.product_id) + wrong_cards(table, ended.product_id)
         assert len(wrong) == 3, table
         for each in wrong:
             fix(each)
         assert not wrong_cards(table, product.product_id), table
         assert not wrong_cards(table, ended.product_id), table
-    newly_stamped = {row for table in lists_of_cards for row in stamped_rows(table)} - stamped
+    newly_stamped = {row for table in tables for row in stamped_rows(table)} - stamped
     assert len(newly_stamped) == 3, "what is not wrong can still be written"
 
 
@@ -514,11 +527,11 @@ def test_i14_a_list_that_is_not_mutual_waits_for_the_daily_job() -> None:
     an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
     forget_changes()
     operations.record_product_change(product.product_id, an_hour_ago)
-    assert not wrong_cards("related_products", product.product_id)
+    assert not wrong_cards("related_cards", product.product_id)
     forget_changes()
-    (wrong,) = wrong_cards("related_products", product.product_id)
+    (wrong,) = wrong_cards("related_cards", product.product_id)
     fix(wrong)
-    assert not wrong_cards("related_products", product.product_id)
+    assert not wrong_cards("related_cards", product.product_id)
     (related,) = operations.list_related_with_pins(other.product_id)
     assert (related.card.name, related.pinned) == ("Pocket compass", True)
 
