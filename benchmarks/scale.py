@@ -216,10 +216,13 @@ def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTre
     puts_by_list: dict[tuple[UUID, str], list[BoundStatement]] = {}
     cards = [RelatedCard(product_card(each), pinned=False) for each in some]
     for number, each in enumerate(some):
-        bulk.send(*product_statements(each))
         stands = operations.card_statements(each, tree)
-        bulk.send(*(taken for _, taken, _ in stands))
-        for (category_id, sort, _), _, put in stands:
+        places = {place for place, _ in stands}
+        bulk.send(
+            *product_statements(each),
+            operations.ADD_LIST_PLACES.bind(product_id=each.product_id, places=places),
+        )
+        for (category_id, sort, _), put in stands:
             puts_by_list.setdefault((category_id, sort), []).append(put)
         beside = [*cards[number + 1 :], *cards[:number]][: operations.RELATED_LENGTH]
         if beside:

@@ -39,8 +39,8 @@ class Product(Model):
 
     Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at most.
     Writer: catalogue.operations.save_product, in one conditional batch on `version`; `availability`, `in_stock_ids`, `rating`,
-    `rating_count`, `popularity` and `bestseller` are written without a condition, by set_availability, set_rating and set_popularity (decisions
-    013, 035, 065).
+    `rating_count`, `popularity`, `bestseller` and `list_places` are written without a condition, by set_availability, set_rating,
+    set_popularity and refresh_cards (decisions 013, 035, 065, 121).
     """
 
     __table_name__ = "products"
@@ -90,6 +90,10 @@ class Product(Model):
     rating_count = columns.Integer(static=True)
     popularity = columns.Integer(static=True)  # a coarse level; null until first computed
     bestseller = columns.Boolean(static=True)
+    # The places of the product's cards: category, sort order and sort key. With these keys outdated cards are deleted, without
+    # recomputing their places. A place is added before its card is written and removed after the card is deleted, so every card
+    # has its place here, even after a crash or two simultaneous saves. Some 15 places, 300 for a product in 20 categories.
+    list_places = columns.Set(columns.Tuple(columns.UUID, columns.Text, columns.Blob), static=True)
     created_at = columns.DateTime(static=True)
     updated_at = columns.DateTime(static=True)
     sku = columns.Text()
@@ -251,13 +255,11 @@ class ProductByCategory(CardColumns):
 
 
 class ListPosition(Model):
-    """The places of a product's cards. With these keys outdated cards are deleted, without recomputing their places.
+    """The places of a product's cards as 0.1.0 recorded them. They move to `products.list_places`, and the version after 0.2.0 drops the table.
 
-    A place is written before its card and deleted after it. So every card has its place here, even after a crash or two
-    simultaneous saves.
     Bound: a row for each category and sort order: about 15 rows, 300 for a product in 20 categories, and a fifth more in
-    categories with pinned products. During a save, twice as many.
-    Writer: catalogue.operations.refresh_cards.
+    categories with pinned products.
+    Writer: none but 0.1.0; catalogue.operations.refresh_cards deletes the rows.
     """
 
     __table_name__ = "list_positions_by_product"

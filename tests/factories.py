@@ -134,10 +134,10 @@ def make_product(
             )
         )
     if listed:
-        _, positions, cards = zip(
+        places, cards = zip(
             *operations.card_statements(made, get_category_tree_with(made.category_id)), strict=True
         )
-        write_batch(positions)
+        operations.ADD_LIST_PLACES.run(product_id=product_id, places=set(places))
         write_batch(cards)
         operations.record_product_change(product_id, current_time())
     if stock:

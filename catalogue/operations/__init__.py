@@ -5,14 +5,15 @@ jobs update the derived data by the rows of `product_changes_by_hour` and `produ
 """
 
 from catalogue.operations.cards import (
+    ADD_LIST_PLACES,
     DELETE_CARD,
-    DELETE_LIST_POSITION,
     INSERT_CARD,
-    INSERT_LIST_POSITION,
-    LIST_POSITIONS,
+    LIST_PLACES,
+    REMOVE_LIST_PLACES,
     card_statements,
     compute_list_positions,
     list_positions,
+    move_list_places,
     popularity_rank,
     rating_rank,
     refresh_cards,

@@ -1,32 +1,40 @@
 """Write a product's cards in the lists of its categories."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import current_time, read, wait_for_all, write
+from cassandra_db import Row, current_time, read, scan, wait_for_all, write
 from catalogue import queries
 from catalogue.card_rows import card_columns
 from catalogue.entities import CategoryNode, CategoryTree, Product, ProductCard
 from catalogue.queries import product_card
 from catalogue.words import fold_text
+from jobs.rows import guard_row
 from pricing.money import to_minor_units
 
-LIST_POSITIONS = read(
+LIST_PLACES = read(
+    "Q2", "SELECT DISTINCT product_id, list_places FROM products WHERE product_id = :product_id"
+)
+ADD_LIST_PLACES = write(
+    "Q2", "UPDATE products SET list_places = list_places + :places WHERE product_id = :product_id"
+)
+REMOVE_LIST_PLACES = write(
+    "Q2", "UPDATE products SET list_places = list_places - :places WHERE product_id = :product_id"
+)
+# The places as 0.1.0 recorded them.
+FORMER_PLACES = read(
     "Q2",
     "SELECT category_id, sort, sort_key FROM list_positions_by_product WHERE product_id = :product_id",
 )
-INSERT_LIST_POSITION = write(
-    "Q2",
-    """INSERT INTO list_positions_by_product (product_id, category_id, sort, sort_key)
-       VALUES (:product_id, :category_id, :sort, :sort_key)""",
+DELETE_FORMER_PLACES = write(
+    "Q2", "DELETE FROM list_positions_by_product WHERE product_id = :product_id"
 )
-DELETE_LIST_POSITION = write(
+FORMER_PRODUCTS = scan(
     "Q2",
-    """DELETE FROM list_positions_by_product WHERE product_id = :product_id AND category_id = :category_id AND sort = :sort
-       AND sort_key = :sort_key""",
+    """SELECT DISTINCT product_id FROM list_positions_by_product WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
 INSERT_CARD = write(
     "Q2",
@@ -122,40 +130,60 @@ def _key_columns(product_id: UUID, place: ListKey) -> dict[str, Any]:
     return {"product_id": product_id, "category_id": category_id, "sort": sort, "sort_key": key}
 
 
-def card_statements(
-    product: Product, tree: CategoryTree
-) -> list[tuple[ListKey, BoundStatement, BoundStatement]]:
-    """Return each place of a product, with the writes of the place and of its card."""
+def card_statements(product: Product, tree: CategoryTree) -> list[tuple[ListKey, BoundStatement]]:
+    """Return each place of a product with the write of its card, sorted by place. `ADD_LIST_PLACES` writes the places."""
     belongs = sorted(compute_list_positions(product, tree))
     values = card_columns(product_card(product)) if belongs else {}
-    keys = [_key_columns(product.product_id, each) for each in belongs]
     return [
-        (place, INSERT_LIST_POSITION.bind(**key), INSERT_CARD.bind(**key, **values))
-        for place, key in zip(belongs, keys, strict=True)
+        (place, INSERT_CARD.bind(**_key_columns(product.product_id, place), **values))
+        for place in belongs
     ]
 
 
 def list_positions(product_id: UUID) -> set[ListKey]:
     """Return the places where a product has cards, or may have them. Raises CassandraUnavailable."""
-    return {
-        (row.category_id, row.sort, row.sort_key)
-        for row in LIST_POSITIONS.all(product_id=product_id)
-    }
+    reading = LIST_PLACES.start(product_id=product_id)
+    former = FORMER_PLACES.all(product_id=product_id)
+    return _stored_places(reading.one()) | {tuple(row) for row in former}
+
+
+def _stored_places(row: Row | None) -> set[ListKey]:
+    return set(row.list_places or ()) if row else set()
 
 
 def _write_cards(product: Product) -> None:
     product_id = product.product_id
-    reading = LIST_POSITIONS.start(product_id=product_id)
+    reading = LIST_PLACES.start(product_id=product_id)
+    reading_former = FORMER_PLACES.start(product_id=product_id)
     belongs = compute_list_positions(
         product, queries.get_category_tree_with(*product.all_category_ids)
     )
-    found = {(row.category_id, row.sort, row.sort_key) for row in reading.rows()}
+    found = _stored_places(reading.one())
+    former: set[ListKey] = {tuple(row) for row in reading_former.rows()}
     values = card_columns(product_card(product)) if belongs else {}
-    missing = [_key_columns(product_id, each) for each in belongs - found]
-    wait_for_all([INSERT_LIST_POSITION.start(**each) for each in missing])
+    if missing := belongs - found:
+        ADD_LIST_PLACES.run(product_id=product_id, places=missing)
     present = [_key_columns(product_id, each) for each in belongs]
     wait_for_all([INSERT_CARD.start(**each, **values) for each in present])
-    outdated = [_key_columns(product_id, each) for each in found - belongs]
     # The place of a card is recorded as long as the card may be there.
-    wait_for_all([DELETE_CARD.start(**each) for each in outdated])
-    wait_for_all([DELETE_LIST_POSITION.start(**each) for each in outdated])
+    outdated = (found | former) - belongs
+    wait_for_all([DELETE_CARD.start(**_key_columns(product_id, each)) for each in outdated])
+    if gone := found - belongs:
+        REMOVE_LIST_PLACES.run(product_id=product_id, places=gone)
+    if former:
+        DELETE_FORMER_PLACES.run(product_id=product_id)
+
+
+# The parts in which the places of 0.1.0 are moved.
+MOVE_PARTS = 256
+
+
+def move_list_places(position: str) -> Iterator[tuple[str, str]]:
+    """Write the cards of all products whose places 0.1.0 has recorded, part by part. See `Backfill.run`. Raises CassandraUnavailable."""
+    moved = 0
+    for part in range(int(position or 0), MOVE_PARTS):
+        for row in FORMER_PRODUCTS.iterate_part(part, MOVE_PARTS):
+            with guard_row(f"list places of product {row.product_id}"):
+                refresh_cards(row.product_id)
+                moved += 1
+        yield str(part + 1), f"{moved} products, {part + 1} of {MOVE_PARTS} parts"
