@@ -21,7 +21,6 @@ from cassandra_db.bulk import BulkWriter, drop_condition
 from catalogue import operations, queries
 from catalogue.card_rows import RelatedCard
 from catalogue.entities import CategoryTree, Product, Variant
-from catalogue.prices import PricePoint
 from catalogue.product_rows import product_columns, variant_columns
 from catalogue.queries import product_card
 from catalogue.search_index import build_index
@@ -252,8 +251,8 @@ def _write_prices(bulk: BulkWriter, product: Product) -> None:
     since = product.created_at or current_time()
     former = former_prices(product, since)
     for each in product.variants:
-        points = [*former.get(each.variant_id, ()), PricePoint(since, each.price, each.compare_at)]
-        bulk.send(*operations.price_statements(each.variant_id, points))
+        if points := former.get(each.variant_id):
+            bulk.send(*operations.price_statements(each.variant_id, points))
 
 
 def _write_variants(bulk: BulkWriter, each: Product) -> None:

@@ -113,9 +113,9 @@ class Product(Model):
 
 
 class PriceHistory(Model):
-    """Q1: a variant's prices, each with the time at which it began. They decide which price may be crossed out (decision 036).
+    """Q1: a variant's former prices, each with the time at which it began. They decide which price may be crossed out (decision 036).
 
-    A price that has begun is copied here from the variant's row, so that the variant's row may be overwritten.
+    A save copies the prices that have begun from the variant's row before it overwrites them. The present price is in the row alone.
     Bound: a row for each price change, some 50 bytes; 200 rows are read.
     Writer: catalogue.operations.record_prices.
     """
@@ -451,8 +451,6 @@ class ProductSchedule(Model):
     """Q3: the products whose lists have to change in a minute, because a sale or a price begins or ends.
 
     A row is written before its product is saved, and deleted when the lists are updated. A needless row does no harm.
-    A save that changes a price also writes a row for the minute after the next: its job writes the price history if the save was
-    cut off.
     Bound: a row for each product that changes in this minute, 40 bytes each.
     Writer: catalogue.operations.save_product.
     """

@@ -136,6 +136,7 @@ def _variant(row: Row, now: datetime) -> Variant:
         cost_price=from_minor_units(row.cost_price, row.currency) if row.cost_price else None,
         price_from=current.starts_at,
         planned=tuple(each for each in points[1:] if each.starts_at > now),
+        earlier=tuple(each for each in points if each.starts_at < current.starts_at),
     )
 
 

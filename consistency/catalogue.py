@@ -1,4 +1,4 @@
-"""I13, I14, I16 to I21 and I25: stock copies, cards, names, prices, schedules and categories agree with the products."""
+"""I13, I14, I17 to I21 and I25: stock copies, cards, names, schedules and categories agree with the products."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -56,7 +56,7 @@ SCHEDULED = read(
 )
 SLUG = read("I14", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug")
 AT_ONCE = 100
-# The worker brings lists up to date within half a minute of a change (catalogue.jobs), and a price history within twice this time.
+# The worker brings lists up to date within half a minute of a change (catalogue.jobs).
 SOON = timedelta(minutes=2)
 
 
@@ -97,11 +97,9 @@ def _check_stock_copy(product_id: UUID) -> Iterator[Violation]:
 
 
 def _check_product(product_id: UUID) -> Iterator[Violation]:
-    rows = queries.prefetch_product_at_quorum(product_id).rows()
-    product = queries.product_from_rows(rows)
+    product = queries.get_product_at_quorum(product_id)
     if product is None:
         return
-    yield from _check_prices(product_id, rows)
     tree = queries.get_category_tree_with(*product.all_category_ids)
     stands_in = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
     # The worker updates the products of a category that was renamed or moved.
@@ -174,21 +172,6 @@ def _check_cards(product: Product) -> Iterator[Violation]:
             call(operations.refresh_cards, product.product_id),
             max((row.written or 0 for row in rows.values() if row), default=0),
         )
-
-
-def _check_prices(product_id: UUID, rows: list[Row]) -> Iterator[Violation]:
-    """Yield the prices that have begun but are missing in the history, unless the worker is about to write them."""
-    begun = queries.begun_prices(rows, current_time() - 2 * SOON)
-    reading = {variant_id: queries.prefetch_price_history(variant_id) for variant_id in begun}
-    missing = [
-        variant_id
-        for variant_id, pending in reading.items()
-        if not set(begun[variant_id]) <= set(queries.price_history_from_rows(pending.rows()))
-    ]
-    if missing:
-        fault, detail = "its price history lacks what is asked", f"{len(missing)} variants"
-        fix = partial(operations.record_prices, rows, variant_ids=missing)
-        yield Violation("I16", f"product {product_id}", fault, detail, fix)
 
 
 def _check_schedule(product: Product) -> Iterator[Violation]:
@@ -353,7 +336,7 @@ CHECKS = (
     ),
     Check(
         "products",
-        ("I14", "I16", "I18", "I20"),
+        ("I14", "I18", "I20"),
         column_subjects(PRODUCTS, "product_id", "products"),
         _check_product,
     ),

@@ -19,6 +19,7 @@ from inventory import queries as stock
 from inventory.entities import SENTINEL
 from inventory.operations import copy_stock, receive_stock
 from inventory.warehouses import list_warehouses
+from tests.catalogue.reads import stored
 from tests.factories import make_category, make_product, make_stock
 
 SORT_OF = {sort: name for name, (sort, is_down) in SORTS.items() if name != "price-down"}
@@ -87,8 +88,8 @@ def test_a_product_reads_as_one_that_staff_have_saved_and_stands_in_lists_if_it_
     for each in (plain, listed):
         assert replace(without_ids(each.product_id), updated_at=product.updated_at) == product
         histories = [
-            [queries.list_price_history(variant.variant_id) for variant in one.variants]
-            for one in (each, theirs)
+            [queries.list_price_history(read, variant) for variant in read.variants]
+            for read in map(stored, (each, theirs))
         ]
         assert histories[0] == histories[1]
     assert list_positions(plain.product_id) == set()

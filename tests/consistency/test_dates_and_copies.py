@@ -20,7 +20,7 @@ from cassandra_db.partitions import list_models
 from catalogue import operations, queries
 from catalogue.card_rows import RelatedCard, pack_related
 from catalogue.prices import PricePoint
-from catalogue.queries import find_product_id_by_slug, find_variant_by_sku, list_price_history
+from catalogue.queries import find_product_id_by_slug, find_variant_by_sku
 from consistency import catalogue, dates, lists
 from consistency.card_lists import CARD_LISTS, check_card_list
 from consistency.findings import Scope, Violation
@@ -77,7 +77,6 @@ RULES_BY_COPY = {
     **dict.fromkeys(("products_by_category", "list_positions_by_product"), "I14"),
     **dict.fromkeys(CARD_LISTS, "I14"),
     **dict.fromkeys(("product_ids_by_slug", "variants_by_sku"), "I14"),
-    "price_history": "I16",
     "product_schedule_by_minute": "I18",
     **dict.fromkeys(("bulk_changes", "bulk_change_rows"), "I21"),
     **dict.fromkeys(("order_changes", "order_change_rows"), "I33"),
@@ -93,6 +92,7 @@ NO_COPIES = {
         "leases",
         "rate_limit_slots",
         "products",
+        "price_history",
         "categories",
         "shop_settings",
         "front_page_pins",
@@ -247,32 +247,6 @@ def test_i14_cards_and_addresses_are_what_the_product_says() -> None:
     ]
     assert repair(only, "I14").is_clean
     assert find_product_id_by_slug(product.slug) == product.product_id
-
-
-def test_i16_what_is_asked_is_in_the_price_history() -> None:
-    product = make_product("Theodolite", price="30.00", now=datetime.now(UTC) - DAY)
-    only = Scope(products=frozenset({product.product_id}))
-    assert found(only, "I16") == []
-    variant_id = product.variants[0].variant_id
-    cql("DELETE FROM price_history WHERE variant_id = %s", variant_id)
-    (named,) = found(only, "I16")
-    assert "its price history lacks what is asked" in named
-    assert repair(only, "I16").is_clean
-    (point,) = list_price_history(variant_id)
-    assert point.price == product.variants[0].price
-
-
-def test_i16_a_product_that_comes_at_another_time_keeps_its_history_whole() -> None:
-    now = datetime.now(UTC)
-    product = make_product("Theodolite", price="30.00", now=now - 90 * DAY)
-    only = Scope(products=frozenset({product.product_id}))
-    for active_from in (now - DAY, now - 30 * DAY, None):
-        product = operations.save_product(
-            replace(product, active_from=active_from), datetime.now(UTC)
-        )
-        with time_machine.travel(now + timedelta(minutes=10), tick=True):
-            assert found(only, "I16") == []
-    assert len(list_price_history(product.variants[0].variant_id)) == 4
 
 
 def test_i14_lists_have_two_minutes_to_follow_what_changes_by_itself() -> None:
