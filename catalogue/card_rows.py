@@ -90,19 +90,26 @@ _NO_VALUE = object()
 
 def pack_related(cards: Iterable[RelatedCard]) -> str:
     """Return a list of related products as the text that `related_cards` stores."""
-    return json.dumps([_pack(each) for each in cards], ensure_ascii=False, separators=(",", ":"))
+    return join_packed((pack_card(each.card), each.pinned) for each in cards)
 
 
-def _pack(related: RelatedCard) -> dict[str, Any]:
-    columns = card_columns(related.card)
+def join_packed(cards: Iterable[tuple[str, bool]]) -> str:
+    """Return a list of related products from packed cards, each with whether staff pinned it, as `related_cards` stores it."""
+    texts = (text[:-1] + _PINNED if is_pinned else text for text, is_pinned in cards)
+    return f"[{','.join(texts)}]"
+
+
+_PINNED = ',"pinned":true}'
+
+
+def pack_card(card: ProductCard) -> str:
+    """Return a card as text for `join_packed`."""
+    columns = card_columns(card)
     packed = {
         name: value for name, value in columns.items() if value != _LEFT_OUT.get(name, _NO_VALUE)
     }
-    packed |= {
-        "product_id": related.card.product_id.hex,
-        "created_at": related.card.created_at.isoformat(),
-    }
-    return packed | {"pinned": True} if related.pinned else packed
+    packed |= {"product_id": card.product_id.hex, "created_at": card.created_at.isoformat()}
+    return json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
 
 
 def parse_related(text: str) -> list[RelatedCard]:

@@ -1,11 +1,11 @@
 """I14: the cards on lists other than the lists of categories. The worker writes these cards some time after a change."""
 
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from cassandra_db import Row, Statement, current_microseconds, current_time, scan
 from catalogue import operations, queries
@@ -13,6 +13,7 @@ from catalogue.card_rows import card_columns, parse_related
 from catalogue.entities import Product
 from consistency.catalogue import AT_ONCE, SOON, has_values, is_following
 from consistency.findings import Check, Violation, call, table_subjects
+from pricing.money import to_minor_units
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class CardList:
     write_again: Callable[[Row], None]
     written_within: timedelta
 
-    def list_cards(self) -> Iterable[Row]:
+    def list_cards(self) -> Iterable[Any]:
         """Yield a row for each card, with its product as `shown_id`."""
         return self.cards.iterate_table()
 
@@ -57,20 +58,28 @@ class CardRow:
 class RelatedLists(CardList):
     """The lists of related products: all cards of a list are one row."""
 
-    def list_cards(self) -> Iterable[Row]:
+    def list_cards(self) -> Iterable[Any]:
         for row in self.cards.iterate_table():
             for shown in parse_related(row.cards or "[]"):
-                values = card_columns(shown.card)
+                card = shown.card
+                price, currency = to_minor_units(card.price), card.price.currency.code
                 yield _RelatedRow(
-                    row.product_id,
-                    shown.card.product_id,
-                    *(values[name] for name in _RELATED_COLUMNS),
-                    row.written,
+                    *(row.product_id, card.product_id, card.name, card.slug, card.picture),
+                    *(price, currency, row.written),
                 )
 
 
-_RELATED_COLUMNS = ("name", "slug", "picture", "price", "currency")
-_RelatedRow = namedtuple("_RelatedRow", ("product_id", "shown_id", *_RELATED_COLUMNS, "written"))
+class _RelatedRow(NamedTuple):
+    """A card of a list of related products, as if it were a row of its own."""
+
+    product_id: UUID
+    shown_id: UUID
+    name: str
+    slug: str
+    picture: str
+    price: int
+    currency: str
+    written: int | None
 
 
 def _replace_related_card(row: Row) -> None:

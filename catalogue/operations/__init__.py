@@ -10,6 +10,7 @@ from catalogue.operations.cards import (
     INSERT_CARD,
     LIST_PLACES,
     REMOVE_LIST_PLACES,
+    ListKey,
     card_statements,
     compute_list_positions,
     list_positions,

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from cassandra.query import BoundStatement
@@ -11,7 +10,7 @@ from cassandra.query import BoundStatement
 from cassandra_db import current_time, write
 from cassandra_db.bulk import BulkWriter
 from catalogue import queries
-from catalogue.card_rows import RelatedCard, pack_related
+from catalogue.card_rows import RelatedCard, join_packed, pack_card, pack_related
 from catalogue.entities import Product, ProductCard
 from catalogue.queries import product_card
 from catalogue.rules import MAX_PINNED
@@ -37,15 +36,15 @@ def rebuild_related(
 
     A list begins with the pinned products. Products that share a category or tag with its product follow: first products bought
     together with it, then products that share most categories and tags (X130). `recommendations` are the products bought
-    together with each product, most often first. `products` is iterated once; all cards are in memory.
+    together with each product, most often first. `products` is iterated once; all cards are in memory, packed.
     """
-    cards: dict[UUID, ProductCard] = {}
+    cards: dict[UUID, str] = {}
     pinned: dict[UUID, tuple[UUID, ...]] = {}
     groups = _Groups()
     for product in products:
         with guard_row(f"related card of product {product.product_id}"):
             if product.is_on_sale(current_time()):
-                cards[product.product_id] = product_card(product)
+                cards[product.product_id] = pack_card(product_card(product))
                 groups.add(product)
                 if product.related_ids:
                     pinned[product.product_id] = product.related_ids
@@ -61,7 +60,7 @@ def rebuild_related(
                 ]
             )
             wanted.pop(product_id, None)
-            chosen = [RelatedCard(cards[each], each in pins) for each in wanted if each in cards]
+            chosen = [(cards[each], each in pins) for each in wanted if each in cards]
             with guard_row(f"related list of product {product_id}"):
                 _send_related(bulk, product_id, chosen)
     return len(cards)
@@ -97,21 +96,17 @@ class _Groups:
         return [each for each, _ in found.most_common()]
 
 
-def _send_related(bulk: BulkWriter, product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
+def _send_related(bulk: BulkWriter, product_id: UUID, chosen: Sequence[tuple[str, bool]]) -> None:
     bulk.send(related_statement(product_id, chosen))
 
 
-def related_statement(product_id: UUID, chosen: Sequence[RelatedCard]) -> BoundStatement:
-    """Return the write of a product's list of related products: the first RELATED_LENGTH of these cards."""
-    return INSERT_RELATED.bind(**_related_columns(product_id, chosen))
-
-
-def _related_columns(product_id: UUID, chosen: Sequence[RelatedCard]) -> dict[str, Any]:
-    return {"product_id": product_id, "cards": pack_related(chosen[:RELATED_LENGTH])}
+def related_statement(product_id: UUID, chosen: Sequence[tuple[str, bool]]) -> BoundStatement:
+    """Return the write of a list of related products: the first RELATED_LENGTH of these packed cards, with their pins."""
+    return INSERT_RELATED.bind(product_id=product_id, cards=join_packed(chosen[:RELATED_LENGTH]))
 
 
 def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
-    INSERT_RELATED.run(**_related_columns(product_id, chosen))
+    INSERT_RELATED.run(product_id=product_id, cards=pack_related(chosen[:RELATED_LENGTH]))
 
 
 def replace_related_card(product_id: UUID, shown_id: UUID, card: ProductCard | None) -> None:

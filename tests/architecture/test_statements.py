@@ -72,7 +72,7 @@ PLAIN_BESIDE_CONDITIONAL = {
 
 
 # What the load generator writes.
-BULK = {scale.HEAD.cql, scale.VARIANT.cql}
+BULK = {scale.FIRST_VARIANT.cql, scale.VARIANT.cql}
 # Some rows of one partition, whose key is bound.
 ROWS_OF_ONE_PARTITION = (conversations.ENTRIES, like_queries.LIKES, stock.RESERVATIONS)
 
