@@ -259,7 +259,7 @@ class ListPosition(Model):
 
     Bound: a row for each category and sort order: about 15 rows, 300 for a product in 20 categories, and a fifth more in
     categories with pinned products.
-    Writer: none but 0.1.0; catalogue.operations.refresh_cards deletes the rows.
+    Writer: catalogue.operations.refresh_cards, which deletes the rows; 0.1.0 wrote them.
     """
 
     __table_name__ = "list_positions_by_product"
