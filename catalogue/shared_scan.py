@@ -1,7 +1,7 @@
 """One scan of products for several functions that each look at all of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import islice
 from queue import Queue
@@ -30,17 +30,18 @@ def share_scan(products: Iterable[Product], *consumers: Consumer) -> list[Any]:
     The functions run side by side, and few products are in memory. Raises the error of the scan or of the function that fails
     first; the other functions then end by this error, too.
     """
-    queues = [_Items(maxsize=2) for _ in consumers]
+    queues, failures = [_Items(maxsize=2) for _ in consumers], list[BaseException]()
     with ThreadPoolExecutor(len(consumers)) as threads:
         running = [
-            threads.submit(copy_context().run, _consume, consumer, queue)
+            threads.submit(copy_context().run, _consume, consumer, queue, failures)
             for consumer, queue in zip(consumers, queues, strict=True)
         ]
         end = _End()
         try:
             found = iter(products)
             while chunk := list(islice(found, CHUNK)):
-                _raise_failure(running)
+                if failures:
+                    raise failures[0]
                 for queue in queues:
                     queue.put(chunk)
         except BaseException as error:
@@ -52,16 +53,13 @@ def share_scan(products: Iterable[Product], *consumers: Consumer) -> list[Any]:
         return [each.result() for each in running]
 
 
-def _raise_failure(running: Iterable[Future[Any]]) -> None:
-    for each in running:
-        if each.done() and (error := each.exception()):
-            raise error
-
-
-def _consume(consumer: Consumer, queue: _Items) -> Any:
+def _consume(consumer: Consumer, queue: _Items, failures: list[BaseException]) -> Any:
     products = _Products(queue)
     try:
         return consumer(iter(products))
+    except BaseException as error:
+        failures.append(error)
+        raise
     finally:
         # A function that has ended early must not hold up the scan.
         while not products.has_ended:

@@ -19,6 +19,7 @@ from catalogue.queries.card_lists import (
     prefetch_product_cards,
     prefetch_related,
     product_card,
+    related_cards,
     related_from_row,
     sort_labels,
 )

@@ -194,6 +194,11 @@ def related_from_row(row: Row | None) -> list[RelatedCard]:
     return parse_related(row.cards) if row and row.cards else []
 
 
+def related_cards(row: Row | None) -> list[ProductCard]:
+    """Return the cards of a product's list of related products from its row."""
+    return [each.card for each in related_from_row(row)]
+
+
 def list_cards_by_prefix(typed: str) -> list[ProductCard]:
     """Return the suggested products as cards. The search page shows them if the search index fails. Raises CassandraUnavailable."""
     listed = list_suggestions(typed, PAGE_LENGTH)

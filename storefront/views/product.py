@@ -96,9 +96,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
             listed_from_rows(reading_reviews.rows()),
             newest_from_rows(reading_questions.rows()),
         ),
-        "related": make_card_list(
-            each.card for each in queries.related_from_row(reading_related.one())
-        ),
+        "related": make_card_list(queries.related_cards(reading_related.one())),
         "page_description": SimpleLazyObject(lambda: summarize_product(found)),
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
