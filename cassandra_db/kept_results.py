@@ -1,4 +1,4 @@
-"""What a process made of rows that many pages read, kept under the rows themselves (decision 125)."""
+"""What a process made of rows that many pages read, kept under the rows themselves (decision 121)."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
