@@ -28,7 +28,7 @@ class SessionMiddleware(sessions.SessionMiddleware):
         """Set the session of the request's cookie. The session is read from the database when it is first needed."""
         super().process_request(request)
         if isinstance(request.session, SessionStore):
-            request.session.device = browser_name(request)
+            request.session.name_device = partial(browser_name, request)
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         """Save the session. If it has ended since the request began, show a page that says so, and delete the cookie."""

@@ -9,6 +9,7 @@ session from before a change of SECRET_KEY is found by the hash under the old ke
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -87,7 +88,7 @@ class SessionStore(SessionBase):
     """A session in one row, with its user's id."""
 
     user_id: UUID | None = None  # the row's user, as last read or written
-    device = ""  # the device in words
+    name_device: Callable[[], str] = str  # names the device in words
 
     def __init__(self, session_key: str | None = None) -> None:
         super().__init__(session_key)
@@ -187,7 +188,7 @@ class SessionStore(SessionBase):
                 key=self.stored_key,
                 began=datetime.fromtimestamp(data[_BEGAN], UTC),
                 now=current_time(),
-                device=self.device,
+                device=self.name_device(),
                 ttl=seconds,
             )
 

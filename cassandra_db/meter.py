@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from django.conf import settings
+
 from cassandra_db.configuration import READ, WRITE
 
 log = logging.getLogger(__name__)
@@ -149,8 +151,6 @@ def collect_slow_statements() -> Iterator[list[str]]:
 
 
 def log_if_slow(question: str, cql: str, took: float) -> None:
-    from django.conf import settings
-
     if took <= settings.SLOW_STATEMENT_SECONDS:
         return
     if (found := _slow) is not None:

@@ -4,11 +4,12 @@ import atexit
 import logging
 import threading
 
-from cassandra import DriverException, OperationTimedOut, RequestExecutionException
+from cassandra import DriverException, InvalidRequest, OperationTimedOut, RequestExecutionException
 from cassandra.cluster import NoHostAvailable, Session
 from cassandra.connection import ConnectionException
 from cassandra.cqlengine import connection as cqlengine
 from cassandra.io import libevreactor
+from django.conf import settings
 
 from cassandra_db.errors import CassandraUnavailable
 
@@ -43,8 +44,6 @@ def get_session() -> Session:
 
 
 def _open() -> Session:
-    from django.conf import settings
-
     registered = cqlengine._connections[ALIAS]  # registered by the engine when Django is set up
     try:
         opened = cqlengine.get_session(ALIAS)
@@ -91,6 +90,28 @@ def _end_event_loop() -> None:
 
 def keyspace_name() -> str:
     """Return the name of the keyspace in the settings."""
-    from django.conf import settings
-
     return str(settings.DATABASES[ALIAS]["NAME"])
+
+
+class TranslatedErrors:
+    """A block in which the errors that the driver raises when nodes are away become CassandraUnavailable.
+
+    Every statement has two such blocks. A generator with `contextmanager` would take three times the calls.
+    """
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: object) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _where: object) -> None:
+        if error is None:
+            return
+        if isinstance(error, InvalidRequest):
+            if "Keyspace" in str(error) and "does not exist" in str(error):
+                raise CassandraUnavailable(f"{error}: run `manage.py migrate`") from error
+        elif isinstance(error, DRIVER_ERRORS):
+            raise CassandraUnavailable(f"{self._what}: {error}") from error

@@ -17,7 +17,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, sleep
@@ -43,7 +42,7 @@ from cassandra_db.errors import CassandraUnavailable, UnknownOutcome
 from cassandra_db.lost_answers import LostAnswerPolicy
 from cassandra_db.meter import Meter, counted, current_meter, note_statement
 from cassandra_db.rows import Row, mark_all_utc, mark_utc
-from cassandra_db.session import DRIVER_ERRORS, get_session, keyspace_name
+from cassandra_db.session import TranslatedErrors, get_session, keyspace_name
 
 LOCAL_ONE = ConsistencyLevel.LOCAL_ONE
 LOCAL_QUORUM = ConsistencyLevel.LOCAL_QUORUM
@@ -113,7 +112,7 @@ class Statement:
         session = get_session()
         if self._prepared is not None and self._prepared.session is session:
             return self._prepared
-        with _translate_errors(self):
+        with TranslatedErrors(self):
             if session.keyspace != keyspace_name():
                 session.set_keyspace(keyspace_name())
             made = prepare_cql(session, self.cql)
@@ -179,7 +178,7 @@ class Statement:
         step = (_RING_END - _RING_START) // splits
         start = _RING_START + part * step
         end = _RING_END if part == splits - 1 else start + step
-        with _translate_errors(self):
+        with TranslatedErrors(self):
             found = get_session().execute(
                 self.bind(start=start, end=end, **params),
                 execution_profile=self.profile,
@@ -259,7 +258,7 @@ class PendingResult:
             require_right_clock()
         self._started = monotonic()
         self._took: float | None = None
-        with _translate_errors(statement):
+        with TranslatedErrors(statement):
             self._future: ResponseFuture = get_session().execute_async(
                 bound,
                 execution_profile=statement.profile,
@@ -276,7 +275,7 @@ class PendingResult:
 
     def rows(self) -> list[Row]:
         """Wait for the answer, and return its rows. Raises CassandraUnavailable."""
-        with _translate_errors(self.statement):
+        with TranslatedErrors(self.statement):
             result = self._future.result()
             rows = result.current_rows or []
             self._count_answered()
@@ -475,23 +474,10 @@ def write_batch(statements: Sequence[BoundStatement]) -> None:
     require_right_clock()
     cql, started, failed = statements[0].prepared_statement.query_string, monotonic(), True
     try:
-        with _translate_errors(cql), counted(WRITE, len(statements)):
+        with TranslatedErrors(cql), counted(WRITE, len(statements)):
             get_session().execute(batch, execution_profile=WRITE)
         failed = False
     finally:
         note_statement(
             _questions.get(cql, "other"), WRITE, cql, monotonic() - started, failed=failed
         )
-
-
-@contextmanager
-def _translate_errors(what: object) -> Iterator[None]:
-    """Turn the errors that the driver raises when nodes are away into CassandraUnavailable."""
-    try:
-        yield
-    except InvalidRequest as error:
-        if "Keyspace" in str(error) and "does not exist" in str(error):
-            raise CassandraUnavailable(f"{error}: run `manage.py migrate`") from error
-        raise
-    except DRIVER_ERRORS as error:
-        raise CassandraUnavailable(f"{what}: {error}") from error

@@ -44,6 +44,15 @@ class Variant:
     mpn: str = ""  # the manufacturer's part number
     earlier: tuple[PricePoint, ...] = field(default=(), compare=False)
 
+    def __hash__(self) -> int:
+        # Parts of pages are kept under products, which are compared in full.
+        return hash(self.variant_id)
+
+    def has_price_of(self, now: datetime) -> bool:
+        """Return whether the variant's price is in force at a moment: it has begun, and no planned price has."""
+        has_begun = self.price_from is None or self.price_from <= now
+        return has_begun and not (self.planned and self.planned[0].starts_at <= now)
+
     @property
     def label(self) -> str:
         """The variant's options in words, such as "Oat, 350 ml"; "" for a product without options."""
@@ -109,6 +118,9 @@ class Product:
     rating_count: int = 0
     popularity: int | None = None  # a coarse level; None until it is computed for the first time
     bestseller: bool = False
+
+    def __hash__(self) -> int:
+        return hash((self.product_id, self.version))
 
     def is_on_sale(self, now: datetime) -> bool:
         """Return whether shoppers can find and buy the product at a moment. Every page, list, cart and feed uses this rule."""

@@ -85,20 +85,25 @@ class ShownMenu:
 
 def make_shown_menu(menu: Menu) -> ShownMenu:
     """Return a menu as pages show it now, without pages of text that are not live. While Cassandra is away, it may lack its categories."""
-    shown = (
-        replace(group, links=tuple(each for each in group.links if not _is_hidden(each.target)))
-        for group in menu.groups
-    )
-    menu = Menu(tuple(shown))
+    targets = menu.targets
+    hidden = {each for each in targets if each.startswith("/") and _is_hidden(each)}
+    if hidden:
+        shown = (
+            replace(group, links=tuple(each for each in group.links if each.target not in hidden))
+            for group in menu.groups
+        )
+        menu = Menu(tuple(shown))
     try:
-        return ShownMenu(menu, list_linked_categories(menu.targets))
+        return ShownMenu(menu, list_linked_categories(menu.targets if hidden else targets))
     except CassandraUnavailable:
         return ShownMenu(menu, ())
 
 
 def list_linked_categories(targets: Iterable[str]) -> tuple[tuple[str, MenuEntry], ...]:
     """Return the categories to which targets lead, by target. Categories that are gone are left out. Raises CassandraUnavailable."""
-    ids = {each: category_id for each in targets if (category_id := find_category_id(each))}
+    ids = {
+        each: UUID(each.removeprefix(_CATEGORY)) for each in targets if each.startswith(_CATEGORY)
+    }
     nodes = get_category_tree().by_id if ids else {}
     found = ((target, nodes.get(category_id)) for target, category_id in ids.items())
     return tuple((target, node.menu_entry) for target, node in found if node)

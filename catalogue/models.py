@@ -40,7 +40,7 @@ class Product(Model):
     Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at most.
     Writer: catalogue.operations.save_product, in one conditional batch on `version`; `availability`, `in_stock_ids`, `rating`,
     `rating_count`, `popularity`, `bestseller` and `list_places` are written without a condition, by set_availability, set_rating,
-    set_popularity and refresh_cards (decisions 013, 035, 065, 121).
+    set_popularity and refresh_cards (decisions 013, 035, 065, 122).
     """
 
     __table_name__ = "products"

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from cassandra_db import Row, current_time
+from cassandra_db.kept_results import KeptResults
 from catalogue.columns import COLUMNS
 from catalogue.entities import Product, Variant
 from catalogue.prices import PricePoint, begin_with, price_in_force
@@ -15,6 +16,7 @@ from pricing.money import from_minor_units, to_minor_units
 
 # Looked up once, because every page decodes products.
 _DECODERS = tuple((each.name, each.kind.decode) for each in COLUMNS)
+_KEPT = KeptResults[Product | None]()
 
 
 def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Product | None:
@@ -33,6 +35,22 @@ def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Produ
         version=(head.version or 0) + sum(_count_begun(row, now) for row in variant_rows),
         **{name: decode(getattr(head, name)) for name, decode in _DECODERS},
     )
+
+
+def keep_product_from_rows(rows: Sequence[Row], now: datetime) -> Product | None:
+    """Return the product that these rows of Q1 store, as `product_from_rows` does: the same object for equal rows."""
+    if not rows:
+        return None
+    return _KEPT.get(
+        rows[0].product_id,
+        rows,
+        lambda: product_from_rows(rows, now),
+        lambda found: _has_prices_of(found, now),
+    )
+
+
+def _has_prices_of(product: Product | None, now: datetime) -> bool:
+    return product is not None and all(each.has_price_of(now) for each in product.variants)
 
 
 def product_columns(product: Product) -> dict[str, Any]:

@@ -21,11 +21,11 @@ def prefetch_watch_button(request: HttpRequest, product_id: UUID) -> PendingResu
 def render_watch_button(
     request: HttpRequest, reading: PendingResult | None, product: Product
 ) -> str:
-    """Return the HTML of the button; for guests it leads to the login. Raises CassandraUnavailable."""
+    """Return the HTML of a member's button; "" for guests, whose link to the login is in the page. Raises CassandraUnavailable."""
+    if not request.user.is_authenticated:
+        return ""
     is_watched = reading is not None and reading.one() is not None
     context = watch_context(product, is_watched=is_watched)
-    if not request.user.is_authenticated:
-        return render_to_string("price_alerts/_sign_in.html", context)
     return render_to_string("price_alerts/watch_button.html", context, request)
 
 

@@ -17,6 +17,7 @@ from web.cookies import set_cookie
 MAX_VIEWED = 12
 VIEWED_SECONDS = 30 * 24 * 3600
 _SALT = "storefront.viewed"
+_VIEWED = "viewed_product_ids"  # the request's attribute
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,17 @@ class ViewedProduct:
 
 
 def list_viewed_product_ids(request: HttpRequest) -> list[UUID]:
-    """Return the ids of the products that this browser has viewed, the last one first; none if the cookie is invalid."""
+    """Return the ids of the products that this browser has viewed, the last one first; none if the cookie is invalid.
+
+    A request parses its cookie only once.
+    """
+    known: list[UUID] | None = vars(request).get(_VIEWED)
+    if known is None:
+        known = vars(request)[_VIEWED] = _parse_cookie(request)
+    return known
+
+
+def _parse_cookie(request: HttpRequest) -> list[UUID]:
     cookie = request.COOKIES.get(settings.VIEWED_COOKIE_NAME)
     if not cookie:
         return []

@@ -98,7 +98,7 @@ MIDDLEWARE = [
     "web.middleware.ResponseHeadersMiddleware",
     "web.proxies.ForwardedHeadersMiddleware",
     # Around all other middlewares: static files and the redirect to HTTPS get the policy, too.
-    "csp.middleware.CSPMiddleware",
+    "web.middleware.ContentSecurityPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Before any form is parsed.
     "web.middleware.FieldCountMiddleware",
@@ -143,7 +143,7 @@ TEMPLATES = [
             ],
             "context_processors": [
                 "django.template.context_processors.request",
-                "django.template.context_processors.csrf",
+                "web.form_tokens.form_token",
                 "django.contrib.messages.context_processors.messages",
                 "accounts.context.user",
                 "accounts.context.bell",

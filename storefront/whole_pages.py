@@ -18,7 +18,6 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.middleware.csrf import get_token
 from django.urls import Resolver404, ResolverMatch, resolve
 from django.utils.cache import patch_vary_headers
 from django.utils.html import escape
@@ -32,6 +31,7 @@ from storefront.recently_viewed import list_viewed_product_ids, remember_viewed
 from web.blanks import blank
 from web.compression import deflate, is_gzip_accepted, join_gzip, send_gzip, store
 from web.decorators import View
+from web.form_tokens import get_form_token
 from web.text_cache import WHOLE_PAGES, Content
 
 P = ParamSpec("P")
@@ -207,7 +207,7 @@ def _put_page(response: HttpResponse, page: WholePage, request: HttpRequest) -> 
 def _fill_blanks(page: WholePage, request: HttpRequest) -> Iterator[tuple[bytes, bytes]]:
     """Yield the parts of the page for this visitor, each plain and as a part of a gzip file."""
     own: dict[str, Callable[[], str]] = {
-        "csrf_token": cache(lambda: get_token(request)),
+        "csrf_token": cache(lambda: get_form_token(request)),
         "form_key": cache(lambda: str(uuid4())),
         "page_address": lambda: escape(request.get_full_path()),
     }

@@ -2,15 +2,19 @@
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from http import HTTPStatus
 from time import monotonic
 
+from csp.constants import HEADER
+from csp.middleware import CheckableLazyObject, CSPMiddleware
+from csp.utils import build_policy
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
 from django.core.signing import SignatureExpired
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.module_loading import import_string
@@ -29,6 +33,12 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
 # The headers of a redirect that the answer to htmx does not copy.
 _OF_THE_REDIRECT = {"Location", "Content-Type", "Content-Length"}
+# What the decorators of django-csp set on a response.
+_POLICY_OF_ONE_ANSWER = {
+    f"_csp_{name}{kind}"
+    for name in ("config", "update", "replace", "exempt")
+    for kind in ("", "_ro")
+}
 
 
 class Middleware:
@@ -84,6 +94,42 @@ def _may_be_kept(request: HttpRequest, response: HttpResponse) -> bool:
         and not getattr(view, "no_store", False)
         and response.status_code < HTTPStatus.BAD_REQUEST
     )
+
+
+class ContentSecurityPolicyMiddleware(CSPMiddleware):
+    """Sets the Content-Security-Policy header. The policy of the settings is built once, other policies for each answer."""
+
+    _built: tuple[object, str] = (None, "")
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Set the header, as the middleware of django-csp does."""
+        policy = settings.CONTENT_SECURITY_POLICY
+        if self._built[0] is not policy:
+            self._built = policy, _build_policy_for_all(policy)
+        text = self._built[1]
+        if (
+            not text
+            or "_csp_nonce" in vars(request)
+            or not _POLICY_OF_ONE_ANSWER.isdisjoint(vars(response))
+        ):
+            return super().process_response(request, response)
+        if HEADER not in response:
+            response[HEADER] = text
+        # A nonce that is asked for from now on would be in no header.
+        request.csp_nonce = CheckableLazyObject(self._csp_nonce_post_response)  # type: ignore[attr-defined]
+        return response
+
+
+def _build_policy_for_all(policy: Mapping[str, object]) -> str:
+    """Return the header of answers without a policy of their own; "" if it may differ between answers."""
+    differs = (
+        policy.keys() != {"DIRECTIVES"}
+        or settings.DEBUG
+        or hasattr(settings, "CONTENT_SECURITY_POLICY_REPORT_ONLY")
+    )
+    return "" if differs else build_policy()
 
 
 class StatementCountMiddleware(Middleware):

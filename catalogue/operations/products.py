@@ -109,7 +109,7 @@ def save_product(
     record_product_change(product.product_id, current_time())
     known = before.moments if before else set()
     schedule_moments(saved.product_id, {each for each in saved.moments - known if each > now})
-    # The rows have the prices until they are overwritten; from then on the history does (decision 121).
+    # The rows have the prices until they are overwritten; from then on the history does (decision 122).
     record_prices(rows, now, {each.variant_id for each in repriced})
     if not _apply_save(saved, rows, bulk_change_id, save_id or uuid4()):
         release_claims(claims)

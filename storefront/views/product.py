@@ -20,6 +20,7 @@ from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import CategoryNode, Product
 from catalogue.previews import is_preview_token
+from catalogue.product_rows import keep_product_from_rows
 from catalogue.templatetags.cards import CardInList, make_card_list
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
@@ -66,7 +67,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     units_in_carts = prefetch_units_in_carts(request)
     watching = prefetch_watch_button(request, product_id)
     sections = prefetch_sections(product_id, slug)
-    found, now = queries.product_from_rows(reading_product.rows()), current_time()
+    found = keep_product_from_rows(reading_product.rows(), now := current_time())
     preview = _preview_token(request, found, now) if found else ""
     if found is None or (found.is_to_come(now) and not preview):
         raise Http404

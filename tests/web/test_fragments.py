@@ -20,7 +20,7 @@ from django.utils.translation import override
 from moneyed import EUR, Money
 from pytest_django import Settings
 
-from cart import shown_cart
+from cart import shown_cart, with_product
 from catalogue import entities
 from catalogue.entities import ProductCard
 from catalogue.queries import PAGE_LENGTH
@@ -174,7 +174,7 @@ def list_view_classes() -> dict[str, Any]:
         re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): each
         for module in (
             *(fragments, cards, header, list_filters, menus, suggestions),
-            *(shown_cart, placed_orders),
+            *(shown_cart, with_product, placed_orders),
         )
         for name, each in vars(module).items()
         if is_dataclass(each) and each.__module__ == module.__name__

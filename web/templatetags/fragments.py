@@ -8,8 +8,10 @@ to make are methods of the object that use only its fields. They are called only
 for everybody has no view object. For the variables after `blank`, the part has blanks, which each visitor's values replace.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from django import template
@@ -51,6 +53,15 @@ def _path(expression: FilterExpression) -> tuple[str, ...]:
     return tuple(lookups)
 
 
+@cache
+def _field_reader(view_class: Any) -> Callable[[Any], tuple[Hashable, ...]]:
+    """Return a function that returns the values of all fields of a view object. Raises TypeError for anything but a dataclass."""
+    names = [each.name for each in fields(view_class)]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda view: tuple(getattr(view, name) for name in names)
+
+
 class FragmentNode(template.Node):
     """A part of a page. Its key in the cache is the view object in the variable `view_name` ("" for none)."""
 
@@ -67,8 +78,8 @@ class FragmentNode(template.Node):
         if not FRAGMENTS.max_bytes:
             return self.nodelist.render(context)
         view: Any = context[self.view_name] if self.view_name else None
-        names = [each.name for each in fields(view)] if self.view_name else ()
-        values = (getattr(view, name) for name in names)
+        view_class: Any = type(view)
+        values = _field_reader(view_class)(view) if self.view_name else ()
         drawing_key = get_drawing_key()
         key = Content(self, get_language(), drawing_key, *values)
         text = FRAGMENTS.get(key)
