@@ -1,12 +1,13 @@
 """Write a product's cards in the lists of its categories."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import Row, current_time, read, scan, wait_for_all, write
+from cassandra_db import LOCAL_QUORUM, Row, current_time, read, scan, wait_for_all, write
 from catalogue import queries
 from catalogue.card_rows import card_columns
 from catalogue.entities import CategoryNode, CategoryTree, Product, ProductCard
@@ -29,12 +30,15 @@ FORMER_PLACES = read(
     "Q2",
     "SELECT category_id, sort, sort_key FROM list_positions_by_product WHERE product_id = :product_id",
 )
-DELETE_FORMER_PLACES = write(
-    "Q2", "DELETE FROM list_positions_by_product WHERE product_id = :product_id"
-)
-FORMER_PRODUCTS = scan(
+DELETE_FORMER_PLACE = write(
     "Q2",
-    """SELECT DISTINCT product_id FROM list_positions_by_product WHERE token(product_id) > :start AND token(product_id) <= :end""",
+    """DELETE FROM list_positions_by_product WHERE product_id = :product_id AND category_id = :category_id AND sort = :sort
+       AND sort_key = :sort_key""",
+)
+LISTED_PRODUCTS = scan(
+    "Q2",
+    """SELECT DISTINCT product_id, list_places FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
+    consistency=LOCAL_QUORUM,
 )
 INSERT_CARD = write(
     "Q2",
@@ -120,8 +124,9 @@ def refresh_cards(product_id: UUID) -> None:
     another save. The function repeats its work until the row no longer changes. Raises CassandraUnavailable.
     """
     seen = None
+    written = set[ListKey]()
     while (product := queries.get_product_at_quorum(product_id)) is not None and product != seen:
-        _write_cards(product)
+        written |= _write_cards(product, written)
         seen = product
 
 
@@ -151,18 +156,24 @@ def _stored_places(row: Row | None) -> set[ListKey]:
     return set(row.list_places or ()) if row else set()
 
 
-def _write_cards(product: Product) -> None:
+def _write_cards(product: Product, written: Set[ListKey]) -> set[ListKey]:
+    """Write a product's cards and delete those in other places; return the places of the cards.
+
+    `written` are the places where this call of `refresh_cards` has written cards before. Another save may have removed these
+    places from the product before the cards were written.
+    """
     product_id = product.product_id
     reading = LIST_PLACES.start(product_id=product_id)
     reading_former = FORMER_PLACES.start(product_id=product_id)
     belongs = compute_list_positions(
         product, queries.get_category_tree_with(*product.all_category_ids)
     )
-    found = _stored_places(reading.one())
+    found = _stored_places(reading.one()) | written
     former: set[ListKey] = {tuple(row) for row in reading_former.rows()}
     values = card_columns(product_card(product)) if belongs else {}
-    if missing := belongs - found:
-        ADD_LIST_PLACES.run(product_id=product_id, places=missing)
+    if belongs:
+        # Also the places that were found: another save may be about to remove them.
+        ADD_LIST_PLACES.run(product_id=product_id, places=belongs)
     present = [_key_columns(product_id, each) for each in belongs]
     wait_for_all([INSERT_CARD.start(**each, **values) for each in present])
     # The place of a card is recorded as long as the card may be there.
@@ -170,20 +181,42 @@ def _write_cards(product: Product) -> None:
     wait_for_all([DELETE_CARD.start(**_key_columns(product_id, each)) for each in outdated])
     if gone := found - belongs:
         REMOVE_LIST_PLACES.run(product_id=product_id, places=gone)
-    if former:
-        DELETE_FORMER_PLACES.run(product_id=product_id)
+    # Only the rows that were read: a process of 0.1.0 may have added others since.
+    wait_for_all([DELETE_FORMER_PLACE.start(**_key_columns(product_id, each)) for each in former])
+    return belongs
 
 
-# The parts in which the places of 0.1.0 are moved.
-MOVE_PARTS = 256
+# The parts of the table of products in which places are moved, and the number of products that are read together.
+MOVE_PARTS, _MOVED_TOGETHER = 256, 50
 
 
 def move_list_places(position: str) -> Iterator[tuple[str, str]]:
-    """Write the cards of all products whose places 0.1.0 has recorded, part by part. See `Backfill.run`. Raises CassandraUnavailable."""
+    """Write the cards of all products that 0.1.0 may have left wrong, part by part. See `Backfill.run`. Raises CassandraUnavailable.
+
+    These are the products whose places 0.1.0 has recorded, and those that have places where they do not belong: 0.1.0 does not
+    delete cards whose places this version has recorded.
+    """
     moved = 0
     for part in range(int(position or 0), MOVE_PARTS):
-        for row in FORMER_PRODUCTS.iterate_part(part, MOVE_PARTS):
-            with guard_row(f"list places of product {row.product_id}"):
-                refresh_cards(row.product_id)
-                moved += 1
+        rows = LISTED_PRODUCTS.iterate_part(part, MOVE_PARTS)
+        while some := list(islice(rows, _MOVED_TOGETHER)):
+            former = {
+                row.product_id: FORMER_PLACES.start(product_id=row.product_id) for row in some
+            }
+            products = queries.get_products_at_quorum(former, queries.guard_product)
+            for row in some:
+                product_id = row.product_id
+                with guard_row(f"list places of product {product_id}"):
+                    is_former = bool(former[product_id].rows())
+                    if is_former or _is_elsewhere(row, products.get(product_id)):
+                        refresh_cards(product_id)
+                        moved += 1
         yield str(part + 1), f"{moved} products, {part + 1} of {MOVE_PARTS} parts"
+
+
+def _is_elsewhere(row: Row, product: Product | None) -> bool:
+    """Return whether a row of `LISTED_PRODUCTS` has places where its product does not belong."""
+    if product is None:
+        return False
+    tree = queries.get_category_tree_with(*product.all_category_ids)
+    return not _stored_places(row) <= compute_list_positions(product, tree)

@@ -312,6 +312,30 @@ def test_two_who_save_at_once_leave_one_card() -> None:
         assert len(operations.list_positions(product.product_id)) == 5
 
 
+@pytest.mark.parametrize("step", ["ADD_LIST_PLACES", "INSERT_CARD"])
+def test_a_card_that_is_written_after_another_save_has_removed_its_place_is_deleted(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    category = make_category()
+    product = make_product(price="10.00", category=category, listed=True)
+    statement, saved = getattr(operations, step), list[Product]()
+    real = statement.start
+
+    def save_first(**columns: Any) -> Any:
+        if not saved:
+            saved.append(product)
+            dearer = replace(product.variants[0], price=Money("30.00", EUR))
+            operations.save_product(replace(product, variants=(dearer,)), now())
+        return real(**columns)
+
+    monkeypatch.setattr(statement, "start", save_first)
+    operations.refresh_cards(product.product_id)
+    assert saved == [product]
+    cards = queries.get_category_page(category.category_id, "price").cards
+    assert [card.price for card in cards] == [Money("30.00", EUR)]
+    assert len(operations.list_positions(product.product_id)) == 5
+
+
 def test_x29_an_availability_reaches_every_card_and_survives_a_save() -> None:
     category = make_category()
     product = make_product(category=category, availability="in", listed=True)
