@@ -6,6 +6,7 @@ from collections import deque
 from time import sleep
 from typing import Any, Self
 
+from cassandra import RequestValidationException
 from cassandra.query import BatchStatement, BoundStatement
 
 from cassandra_db.clock import require_right_clock
@@ -26,13 +27,17 @@ def drop_condition(statement: Statement) -> Statement:
 
 
 class BulkWriter:
-    """Sends idempotent writes, and waits for their answers at the end of a `with` block. It resends writes that time out."""
+    """Sends idempotent writes, and waits for their answers at the end of a `with` block. It resends writes that time out.
+
+    It raises CassandraUnavailable once many writes have failed, and the error of a write that Cassandra refuses as invalid.
+    """
 
     def __init__(self, at_once: int = 96) -> None:
         self.row_count = 0
         self._free = threading.Semaphore(at_once)
         self._at_once = at_once
         self._failed: deque[tuple[Any, Exception]] = deque()
+        self._refused: deque[Exception] = deque()
 
     def __enter__(self) -> Self:
         return self
@@ -42,7 +47,14 @@ class BulkWriter:
             self._finish()
 
     def send(self, *bound: BoundStatement) -> None:
-        """Send one write, or several writes as one batch. Wait while too many writes are unanswered."""
+        """Send one write, or several writes as one batch. Wait while too many writes are unanswered.
+
+        Raises the error of an earlier write that no retry can mend, once, and CassandraUnavailable.
+        """
+        self._raise_refused()
+        if len(self._failed) > 2 * self._at_once:
+            error = self._failed[0][1]
+            raise CassandraUnavailable(f"{len(self._failed)} writes failed: {error}") from error
         self.row_count += len(bound)
         self._send(bound[0] if len(bound) == 1 else make_batch(bound))
 
@@ -60,8 +72,15 @@ class BulkWriter:
         self._free.release()
 
     def _note(self, error: Exception, statement: BoundStatement | BatchStatement) -> None:
-        self._failed.append((statement, error))
+        if isinstance(error, RequestValidationException):
+            self._refused.append(error)
+        else:
+            self._failed.append((statement, error))
         self._free.release()
+
+    def _raise_refused(self) -> None:
+        if self._refused:
+            raise self._refused.popleft()
 
     def _finish(self) -> None:
         for attempt in range(MAX_ATTEMPTS):
@@ -69,6 +88,7 @@ class BulkWriter:
                 self._free.acquire()
             for _ in range(self._at_once):
                 self._free.release()
+            self._raise_refused()
             if not self._failed:
                 return
             sleep(0.5 * 2**attempt)
