@@ -25,8 +25,11 @@ INSERT_RELATED = write(
 
 
 def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
-    """Return a product's list of related products as stored, with the pins."""
-    return queries.related_from_row(queries.prefetch_related(product_id).one())
+    """Return a product's list of related products as stored, with the pins. Raises CassandraUnavailable.
+
+    It is read at quorum: a change writes the whole list, so it must not begin with an old one.
+    """
+    return queries.list_related_at_quorum(product_id)
 
 
 def rebuild_related(

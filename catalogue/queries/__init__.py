@@ -14,13 +14,13 @@ from catalogue.queries.card_lists import (
     list_cards_by_prefix,
     list_featured,
     list_products_after,
+    list_related_at_quorum,
     prefetch_category_cards,
     prefetch_featured,
     prefetch_product_cards,
     prefetch_related,
     product_card,
     related_cards,
-    related_from_row,
     sort_labels,
 )
 from catalogue.queries.categories import (

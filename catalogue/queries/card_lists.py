@@ -6,7 +6,16 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from cassandra_db import LOCAL_ONE, PendingResult, Row, current_time, page_key, page_token, read
+from cassandra_db import (
+    LOCAL_ONE,
+    LOCAL_QUORUM,
+    PendingResult,
+    Row,
+    current_time,
+    page_key,
+    page_token,
+    read,
+)
 from catalogue.card_rows import RelatedCard, card_from_row, parse_related
 from catalogue.entities import CardPage, CategoryNode, Product, ProductCard
 from catalogue.photos import parse_photo
@@ -184,19 +193,27 @@ RELATED = read(
 )
 
 
+RELATED_NOW = RELATED.with_consistency(LOCAL_QUORUM)
+
+
 def prefetch_related(product_id: UUID) -> PendingResult:
-    """Start reading a product's list of related products, for `related_from_row`."""
+    """Start reading a product's list of related products, for `related_cards`."""
     return RELATED.start(product_id=product_id)
 
 
-def related_from_row(row: Row | None) -> list[RelatedCard]:
+def list_related_at_quorum(product_id: UUID) -> list[RelatedCard]:
+    """Return a product's list of related products with every acknowledged write, and with the pins. Raises CassandraUnavailable."""
+    return _related_from_row(RELATED_NOW.one(product_id=product_id))
+
+
+def _related_from_row(row: Row | None) -> list[RelatedCard]:
     """Return a product's list of related products from its row, with the pins."""
     return parse_related(row.cards) if row and row.cards else []
 
 
 def related_cards(row: Row | None) -> list[ProductCard]:
     """Return the cards of a product's list of related products from its row."""
-    return [each.card for each in related_from_row(row)]
+    return [each.card for each in _related_from_row(row)]
 
 
 def list_cards_by_prefix(typed: str) -> list[ProductCard]:

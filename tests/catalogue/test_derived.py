@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 from moneyed import EUR, Money
 
+from cassandra_db import LOCAL_QUORUM, PendingResult, Row
 from catalogue import jobs, operations, queries
 from catalogue.entities import Product, ProductCard
 from catalogue.words import name_prefixes, search_terms, split_words, word_forms
@@ -106,6 +107,22 @@ def test_x130_q5_pinned_first_then_what_has_a_category_or_a_tag_in_common() -> N
     assert related_names(hat) == ["Pinned", "Together", "Teapot", "Tagged"]
     operations.rebuild_related([product, teapot], {product.product_id: [teapot.product_id]})
     assert related_names(product) == []
+
+
+def test_q5_a_list_that_is_changed_is_read_from_a_majority_of_the_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The whole list is written again: one that a single node still has would bring back what others have replaced."""
+    one, asked, rows = make_product("One"), list[int](), PendingResult.rows
+
+    def note(self: PendingResult) -> list[Row]:
+        if "related_cards" in self.statement.cql:
+            asked.append(self.statement.consistency)
+        return rows(self)
+
+    monkeypatch.setattr(PendingResult, "rows", note)
+    operations.replace_related_card(one.product_id, uuid4(), None)
+    assert asked == [LOCAL_QUORUM]
 
 
 def test_q5_a_changed_product_is_renewed_where_it_stands() -> None:
