@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 
-from cassandra_db import current_time
+from catalogue import operations, queries
 from jobs.schema import Backfill
-from storefront.jobs import rebuild_related_products
+from orders.recommendations import list_bought_together
 
 
 def fill_related(position: str) -> Iterator[tuple[str, str]]:
     """Choose each product's related products anew. See `Backfill.run`. Raises CassandraUnavailable."""
-    yield "", rebuild_related_products(current_time())
+    for count in operations.rebuild_related_in_steps(
+        queries.iterate_products(), list_bought_together()
+    ):
+        # Which products go together depends on all of them, so a run that was killed begins anew.
+        yield "", f"{count} lists"
 
 
 BACKFILLS = [Backfill("related", "the related products of each product", fill_related)]

@@ -96,6 +96,7 @@ from catalogue.operations.related import (
     RELATED_LENGTH,
     list_related_with_pins,
     rebuild_related,
+    rebuild_related_in_steps,
     refresh_related,
     related_statement,
     replace_related_card,

@@ -1,7 +1,7 @@
 """The related products on a product's page."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -19,6 +19,8 @@ from jobs.rows import guard_row
 RELATED_LENGTH = MAX_PINNED
 # How many lists are written at the same time while all are rebuilt.
 WRITES_AT_ONCE = 16
+# How many products are read, or lists written, in one step.
+STEP = 500
 INSERT_RELATED = write(
     "Q5", "INSERT INTO related_cards (product_id, cards) VALUES (:product_id, :cards)"
 )
@@ -41,10 +43,23 @@ def rebuild_related(
     together with it, then products that share most categories and tags (X130). `recommendations` are the products bought
     together with each product, most often first. `products` is iterated once; all cards are in memory, packed.
     """
+    *_, count = rebuild_related_in_steps(products, recommendations)
+    return count
+
+
+def rebuild_related_in_steps(
+    products: Iterable[Product], recommendations: Mapping[UUID, Sequence[UUID]]
+) -> Iterator[int]:
+    """Do the work of `rebuild_related` step by step; yield the number of lists written so far, at last that of all.
+
+    While products are read, 0 is yielded.
+    """
     cards: dict[UUID, str] = {}
     pinned: dict[UUID, tuple[UUID, ...]] = {}
     groups = _Groups()
-    for product in products:
+    for read_count, product in enumerate(products, start=1):
+        if read_count % STEP == 0:
+            yield 0
         with guard_row(f"related card of product {product.product_id}"):
             if product.is_on_sale(current_time()):
                 cards[product.product_id] = pack_card(product_card(product))
@@ -52,7 +67,9 @@ def rebuild_related(
                 if product.related_ids:
                     pinned[product.product_id] = product.related_ids
     with BulkWriter(WRITES_AT_ONCE) as bulk:
-        for product_id in cards:
+        for number, product_id in enumerate(cards):
+            if number and number % STEP == 0:
+                yield number
             pins = pinned.get(product_id, ())
             together = recommendations.get(product_id, ())
             wanted = dict.fromkeys(
@@ -66,7 +83,7 @@ def rebuild_related(
             chosen = [(cards[each], each in pins) for each in wanted if each in cards]
             with guard_row(f"related list of product {product_id}"):
                 _send_related(bulk, product_id, chosen)
-    return len(cards)
+    yield len(cards)
 
 
 class _Groups:

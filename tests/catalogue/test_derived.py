@@ -11,6 +11,7 @@ from moneyed import EUR, Money
 from cassandra_db import LOCAL_QUORUM, PendingResult, Row
 from catalogue import jobs, operations, queries
 from catalogue.entities import Product, ProductCard
+from catalogue.operations import related
 from catalogue.words import name_prefixes, search_terms, split_words, word_forms
 from jobs.leases import hold_lease, save_position
 from tests.clock import now
@@ -107,6 +108,16 @@ def test_x130_q5_pinned_first_then_what_has_a_category_or_a_tag_in_common() -> N
     assert related_names(hat) == ["Pinned", "Together", "Teapot", "Tagged"]
     operations.rebuild_related([product, teapot], {product.product_id: [teapot.product_id]})
     assert related_names(product) == []
+
+
+def test_q5_lists_are_rebuilt_in_steps_between_which_a_backfill_may_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(related, "STEP", 2)
+    category = make_category()
+    products = [make_product(category=category) for _ in range(5)]
+    assert list(operations.rebuild_related_in_steps(products, {})) == [0, 0, 2, 4, 5]
+    assert {len(list_related(each.product_id)) for each in products} == {4}
 
 
 def test_q5_a_list_that_is_changed_is_read_from_a_majority_of_the_nodes(
