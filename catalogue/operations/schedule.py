@@ -5,8 +5,10 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from cassandra_db import current_time, read, wait_for_all, write
+from catalogue import queries
 from catalogue.entities import Product
 from catalogue.operations.cards import refresh_cards
+from catalogue.operations.price_history import record_prices
 from catalogue.operations.product_changes import record_product_change
 from jobs.minutes import MINUTE, floor_to_minute
 
@@ -50,6 +52,8 @@ def list_scheduled_products(minutes: Sequence[datetime], most: int) -> list[tupl
 
 def follow_schedule(minute: datetime, product_id: UUID) -> None:
     """Update the lists of a product that changes in this minute. Raises CassandraUnavailable."""
+    # Workers of 0.1.0 look only in the history for the price before a drop. The version after 0.2.0 leaves this out.
+    record_prices(queries.prefetch_product_at_quorum(product_id).rows(), current_time())
     refresh_cards(product_id)
     record_product_change(product_id, current_time())
     DELETE_SCHEDULE.run(minute=minute, product_id=product_id)

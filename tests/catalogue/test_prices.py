@@ -155,8 +155,7 @@ def test_x574_a_single_price_is_in_no_history_and_planned_ones_are_once_they_are
     soon = PricePoint(now() + DAY, euro("25"))
     saved = operations.save_product(changed(shown, planned=(soon,)), now())
     with time_machine.travel(now() + 2 * DAY, tick=True):
-        operations.follow_schedule(operations.schedule_minute(now()), shown.product_id)
-        assert history(saved) == [("20", False), ("25", False)]
+        assert (former_prices(saved), history(saved)) == ([], [("20", False), ("25", False)])
         read = stored(saved)
         reduced = PricePoint(now(), euro("15"))
         asked = queries.list_price_history(read, read.variants[0])
@@ -165,6 +164,24 @@ def test_x574_a_single_price_is_in_no_history_and_planned_ones_are_once_they_are
         lower = operations.save_product(changed(read, price=euro("15")), now())
         assert former_prices(lower) == [euro("20"), euro("25")]
         assert history(lower) == [("20", False), ("25", False), ("15", False)]
+
+
+def test_x574_a_price_that_begins_after_the_clock_of_the_next_save_is_in_the_history() -> None:
+    product = make_product("Lamp", price="20.00", now=now() - DAY)
+    ahead = operations.save_product(
+        changed(product, price=euro("25")), now() + timedelta(seconds=3)
+    )
+    lower = operations.save_product(changed(ahead, price=euro("15")), now())
+    assert former_prices(lower) == [euro("20"), euro("25")]
+
+
+def test_x574_workers_of_the_former_version_find_the_price_before_a_planned_one() -> None:
+    product = make_product("Lamp", price="20.00", now=now() - DAY)
+    planned = (PricePoint(now() + DAY, euro("15")),)
+    saved = operations.save_product(changed(product, planned=planned), now())
+    with time_machine.travel(now() + 2 * DAY, tick=True):
+        operations.follow_schedule(operations.schedule_minute(now()), saved.product_id)
+        assert former_prices(saved) == [euro("20"), euro("15")]
 
 
 def test_x93_a_product_that_comes_at_another_time_keeps_its_history_whole() -> None:
