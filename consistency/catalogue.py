@@ -39,6 +39,11 @@ CARD = read(
        FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND sort_key = :sort_key AND product_id = :product_id""",
 )
+LISTED_CARDS = scan(
+    "I14",
+    """SELECT category_id, sort, sort_key, product_id FROM products_by_category
+       WHERE token(category_id, sort) > :start AND token(category_id, sort) <= :end""",
+)
 SLUGS = scan(
     "I17",
     """SELECT slug, product_id, writetime(product_id) AS written FROM product_ids_by_slug
@@ -172,6 +177,41 @@ def _check_cards(product: Product) -> Iterator[Violation]:
             call(operations.refresh_cards, product.product_id),
             max((row.written or 0 for row in rows.values() if row), default=0),
         )
+
+
+def _iterate_listed_cards(scope: Scope | None) -> Iterator[tuple[Row, ...]]:
+    if scope is not None and "products_by_category" not in scope.tables:
+        return
+    rows = (
+        row
+        for row in LISTED_CARDS.iterate_table()
+        if scope is None or row.product_id in scope.products
+    )
+    while part := tuple(islice(rows, AT_ONCE)):
+        yield part
+
+
+def _check_listed_cards(rows: tuple[Row, ...]) -> Iterator[Violation]:
+    """Yield the cards whose places their products have not recorded, for example after a restore. No save would find them."""
+    ids = dict.fromkeys(row.product_id for row in rows)
+    reading = {each: operations.LIST_PLACES.start(product_id=each) for each in ids}
+    stored = {each: pending.one() for each, pending in reading.items()}
+    for row in rows:
+        product_id, place = row.product_id, (row.category_id, row.sort, row.sort_key)
+        places = stored[product_id]
+        if places and place in (places.list_places or ()):
+            continue
+        # 0.1.0 may have recorded the place, or it was removed with its card after the scan.
+        if place in operations.list_positions(product_id):
+            continue
+        card = CARD.one(
+            category_id=place[0], sort=place[1], sort_key=place[2], product_id=product_id
+        )
+        if card:
+            what = f"products_by_category, product {product_id}, category {row.category_id}"
+            fault = "has a card that its product does not know"
+            fix = call(operations.repair_unrecorded_card, product_id, place)
+            yield Violation("I14", what, fault, row.sort, fix, card.written or 0)
 
 
 def _check_schedule(product: Product) -> Iterator[Violation]:
@@ -340,6 +380,7 @@ CHECKS = (
         column_subjects(PRODUCTS, "product_id", "products"),
         _check_product,
     ),
+    Check("listed cards", ("I14",), _iterate_listed_cards, _check_listed_cards),
     Check("categories", ("I19", "I25"), table_subjects(("categories",)), _check_tree),
     Check("front page", ("I25",), _iterate_front_page, _check_front_page),
     Check("claims", ("I17",), _iterate_claims, _check_claims),

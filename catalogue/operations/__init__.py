@@ -18,6 +18,7 @@ from catalogue.operations.cards import (
     popularity_rank,
     rating_rank,
     refresh_cards,
+    repair_unrecorded_card,
 )
 from catalogue.operations.categories import (
     MAX_CATEGORY_DESCRIPTION,

@@ -130,6 +130,16 @@ def refresh_cards(product_id: UUID) -> None:
         seen = product
 
 
+def repair_unrecorded_card(product_id: UUID, place: ListKey) -> None:
+    """Delete a card whose place its product has not recorded, or record its place if it belongs there. Raises CassandraUnavailable."""
+    if queries.get_product_at_quorum(product_id) is None:
+        DELETE_CARD.run(**_key_columns(product_id, place))
+        return
+    # A save that is under way may write the card: `refresh_cards` deletes it only if it does not belong there.
+    ADD_LIST_PLACES.run(product_id=product_id, places={place})
+    refresh_cards(product_id)
+
+
 def _key_columns(product_id: UUID, place: ListKey) -> dict[str, Any]:
     category_id, sort, key = place
     return {"product_id": product_id, "category_id": category_id, "sort": sort, "sort_key": key}

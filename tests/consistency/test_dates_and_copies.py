@@ -249,6 +249,30 @@ def test_i14_cards_and_addresses_are_what_the_product_says() -> None:
     assert find_product_id_by_slug(product.slug) == product.product_id
 
 
+def test_i14_a_card_that_its_product_does_not_know_is_deleted() -> None:
+    kept, lost = (make_product(name, listed=True) for name in ("Sextant", "Octant"))
+    only = Scope(
+        products=frozenset({kept.product_id, lost.product_id}),
+        tables=frozenset({"products_by_category"}),
+    )
+    assert found(only, "I14") == []
+    places = operations.list_positions(kept.product_id)
+    category_id, sort, _ = sorted(places)[0]
+    cql(
+        "INSERT INTO products_by_category (category_id, sort, sort_key, product_id, name) VALUES (%s, %s, %s, %s, 'Sextant')",
+        *(category_id, sort, b"\0", kept.product_id),
+    )
+    # As after a restore of a backup whose tables are of different moments.
+    cql("DELETE FROM products WHERE product_id = %s", lost.product_id)
+    named = found(only, "I14")
+    assert all("has a card that its product does not know" in each for each in named)
+    assert len([each for each in named if str(kept.product_id) in each]) == 1
+    assert len([each for each in named if str(lost.product_id) in each]) == len(places)
+    assert repair(only, "I14").is_clean
+    assert found(only, "I14") == []
+    assert operations.list_positions(kept.product_id) == places
+
+
 def test_i14_lists_have_two_minutes_to_follow_what_changes_by_itself() -> None:
     product = make_product("Clepsydra", price="30.00", listed=True)
     begins = datetime.now(UTC) + DAY
