@@ -195,14 +195,14 @@ def _check_listed_cards(rows: tuple[Row, ...]) -> Iterator[Violation]:
     """Yield the cards whose places their products have not recorded, for example after a restore. No save would find them."""
     ids = dict.fromkeys(row.product_id for row in rows)
     reading = {each: operations.LIST_PLACES.start(product_id=each) for each in ids}
-    stored = {each: pending.one() for each, pending in reading.items()}
+    stored = {
+        each: set(row.list_places or ()) if (row := pending.one()) else set()
+        for each, pending in reading.items()
+    }
     for row in rows:
         product_id, place = row.product_id, (row.category_id, row.sort, row.sort_key)
-        places = stored[product_id]
-        if places and place in (places.list_places or ()):
-            continue
-        # 0.1.0 may have recorded the place, or it was removed with its card after the scan.
-        if place in operations.list_positions(product_id):
+        # 0.1.0 may have recorded the place, or a save may have recorded it since.
+        if place in stored[product_id] or place in operations.list_positions(product_id):
             continue
         card = CARD.one(
             category_id=place[0], sort=place[1], sort_key=place[2], product_id=product_id
