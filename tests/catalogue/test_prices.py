@@ -152,18 +152,19 @@ def test_x574_a_single_price_is_in_no_history_and_planned_ones_are_once_they_are
     draft = operations.duplicate_product(make_product(price="20.00"), now())
     shown = operations.save_product(replace(draft, status="active"), now())
     assert (former_prices(shown), history(shown)) == ([], [("20", False)])
-    soon = PricePoint(now() + DAY, euro("25"))
-    saved = operations.save_product(changed(shown, planned=(soon,)), now())
-    with time_machine.travel(now() + 2 * DAY, tick=True):
-        assert (former_prices(saved), history(saved)) == ([], [("20", False), ("25", False)])
+    soon = (PricePoint(now() + DAY, euro("25")), PricePoint(now() + 2 * DAY, euro("30")))
+    saved = operations.save_product(changed(shown, planned=soon), now())
+    with time_machine.travel(now() + 3 * DAY, tick=True):
+        assert former_prices(saved) == [euro("20")], "it is noted with the plan"
+        assert history(saved) == [("20", False), ("25", False), ("30", False)]
         read = stored(saved)
         reduced = PricePoint(now(), euro("15"))
         asked = queries.list_price_history(read, read.variants[0])
         reference = queries.find_reference_price(read, read.variants[0], asked, reduced)
         assert reference == euro("20")
         lower = operations.save_product(changed(read, price=euro("15")), now())
-        assert former_prices(lower) == [euro("20"), euro("25")]
-        assert history(lower) == [("20", False), ("25", False), ("15", False)]
+        assert former_prices(lower) == [euro("20"), euro("25"), euro("30")]
+        assert [price for price, _ in history(lower)] == ["20", "25", "30", "15"]
 
 
 def test_x574_a_price_that_begins_after_the_clock_of_the_next_save_is_in_the_history() -> None:
