@@ -1,12 +1,12 @@
 """Placing a checkout as an order.
 
-The steps: claim > pending effects > cart > reservations > voucher > items, number and payment inquiry > the order and its first
-payment, by one conditional batch > effects. Nothing is visible before the batch. A process that dies on the way leaves pending
-effects and reservation expiries, which lead the worker to the units that it has to release.
+The steps: claim > pending effects, payment inquiry and reservation expiries > cart > reservations > voucher > items and number >
+the order and its first payment, by one conditional batch > effects. Nothing is visible before the batch. A process that dies on
+the way leaves pending effects and reservation expiries, which lead the worker to the units that it has to release.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,6 +14,8 @@ from functools import partial
 from time import monotonic, sleep
 from types import SimpleNamespace
 from uuid import UUID, uuid4
+
+from cassandra.query import BoundStatement
 
 from cart import operations as carts
 from cart.entities import Cart
@@ -56,11 +58,7 @@ from orders.operations.order_values import (
     placed_events,
     unit_count,
 )
-from orders.operations.pending_effects import (
-    clear_pending_effects,
-    record_pending_effects,
-    record_placing,
-)
+from orders.operations.pending_effects import clear_pending_effects, make_placing_rows
 from orders.operations.transitions import event_statement
 from orders.operations.unpaid_units import count_unpaid_units, release_unpaid_units
 from orders.voucher_customers import find_voucher_customer_keys
@@ -151,22 +149,15 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
     claim = _claim_checkout(draft)
     if isinstance(claim, Order):
         return claim
-    if draft.is_paid_afterwards:
-        pending_effect = record_pending_effects(draft.order_id)
-    else:
-        pending_effect = record_placing(draft.order_id, now)
+    pending_effect, rows = make_placing_rows(
+        draft.order_id, now, has_inquiry=not draft.is_paid_afterwards
+    )
+    reserve_units = _prepare_reservation(draft, claim, now, rows)
     try:
         if draft.cart:
             _take_cart(draft, draft.cart, now)
         count_unpaid_units(draft.order_id, draft.unpaid_unit_buckets, unit_count(draft))
-        allocations = inventory.reserve_stock(
-            draft.order_id,
-            _wanted_lines(draft),
-            now,
-            check=claim.check,
-            retry=claim.is_retry,
-            seen_units=draft.stock,
-        )
+        allocations = reserve_units()
         claim.check()
         _redeem_voucher(draft, allocations, now)
     except (OutOfStock, CartError, CartOrdered, TooManyUnpaidUnits, VoucherRefused):
@@ -192,6 +183,20 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
     order = apply_order_effects(order, items, now)
     clear_pending_effects(pending_effect)
     return order
+
+
+def _prepare_reservation(
+    draft: OrderDraft, claim: Claim, now: datetime, rows: list[BoundStatement]
+) -> Callable[[], tuple[Allocation, ...]]:
+    """Write the rows of the pending effects, and beside them the expiries of a first reservation. Return what reserves the units."""
+    if claim.is_retry:
+        write_batch(rows)
+        return lambda: inventory.reserve_stock(
+            draft.order_id, _wanted_lines(draft), now, check=claim.check
+        )
+    first = inventory.FirstReservation(draft.order_id, _wanted_lines(draft), now, draft.stock or {})
+    first.record(*rows)
+    return partial(first.reserve, claim.check)
 
 
 def _write_items(draft: OrderDraft, claim: Claim) -> None:

@@ -365,7 +365,7 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(shopper: Shopper, mu
     """It claimed the cart and died; the cart has changed since, and its new checkout is placed."""
     email = make_email()
     token = shopper.token(email=email)
-    kill_in(inventory, "reserve_stock", lambda: shopper.send(token, email=email))
+    kill_in(inventory.FirstReservation, "reserve", lambda: shopper.send(token, email=email))
     dead = get_cart(shopper).checkout_id
     assert dead
     expire_claim(dead)

@@ -44,6 +44,21 @@ def test_a_page_says_where_the_units_are() -> None:
     )
 
 
+def test_a_noted_plan_is_not_noted_again_and_another_plan_is() -> None:
+    for berlin, writes, tries in ((2, (0, 1), ["berlin"]), (0, (1, 2), ["berlin", "cork"])):
+        variant_id, order_id = make_stock(berlin, cork=5), uuid4()
+        seen = {variant_id: {"berlin": 2, "cork": 5}}
+        first = operations.FirstReservation(order_id, [want(variant_id, 2)], NOW, seen)
+        first.record()
+        with count_statements() as meter:
+            (allocation,) = first.reserve(lambda: None)
+        assert (meter.write_count, meter.conditional_write_count) == writes
+        assert (meter.read_count, allocation.warehouse_id) == (0, tries[-1])
+        soon = datetime.now(UTC) + timedelta(minutes=9)
+        noted = DUE_EXPIRIES.list_between(soon, soon + timedelta(minutes=2))
+        assert sorted(row.warehouse_id for row in noted if row.order_id == order_id) == tries
+
+
 def test_what_a_refused_batch_answers_leads_on() -> None:
     variant_id = make_stock(1, cork=5)
     (allocation,) = first_try(uuid4(), want(variant_id, 2))

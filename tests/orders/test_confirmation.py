@@ -575,7 +575,7 @@ def test_s61_an_ipv6_network_is_bounded_as_a_whole(settings: Settings) -> None:
 
 def test_s61_a_crash_counts_no_longer_than_the_order_could_have_waited() -> None:
     draft = make_unproved_draft("transfer", units=4)
-    kill_in(inventory, "reserve_stock", lambda: operations.place_order(draft, now()))
+    kill_in(inventory.FirstReservation, "reserve", lambda: operations.place_order(draft, now()))
     (bucket,) = draft.unpaid_unit_buckets
     (row,) = list_counted(bucket)
     assert 0 < row.seconds <= (30 + 60) * 60

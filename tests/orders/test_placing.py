@@ -115,7 +115,7 @@ def test_who_was_delayed_after_the_claim_reserves_nothing_any_more(
 
 
 STEPS: list[tuple[Any, str]] = [
-    (placement, "record_placing"),
+    (placement, "_prepare_reservation"),
     (reservations, "record_reservation_expiries"),
     (reservations, "reserve_batched"),
     (placement, "write_batch"),
