@@ -20,12 +20,14 @@ from xdist.workermanage import WorkerController
 
 from devtools.node import control, state
 
-# As --durations showed; whatever else takes long comes after these, in the order of the files.
+# As --durations showed; whatever else takes long comes after these, in the order of the files. A file that would come last belongs
+# here if it takes a minute, or the other process has nothing to do meanwhile.
 LONG = (
     "tests/browser",
     "tests/journeys/test_sweep.py",
     "tests/orders/test_crashes.py",
     "tests/demo/test_loader.py",
+    "tests/web/test_forms.py",
 )
 # Each test makes what it looks at, and nothing is made for all of them.
 SPLIT = ("tests/orders/test_crashes.py",)

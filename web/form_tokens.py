@@ -1,4 +1,4 @@
-"""The tokens of forms: Django's, masked with a fortieth of the calls. Django makes the secret and checks the token (decision 125).
+"""The tokens of forms: Django's, masked with a fortieth of the calls. Django makes the secret and checks the token (decision 121).
 
 Each page masks the secret anew, so that compression tells nothing about it. Django draws and looks up each letter by functions of
 Python, which was an eighth of a page from memory.

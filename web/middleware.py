@@ -8,7 +8,7 @@ from http import HTTPStatus
 from time import monotonic
 
 from csp.constants import HEADER
-from csp.middleware import CSPMiddleware
+from csp.middleware import CheckableLazyObject, CSPMiddleware
 from csp.utils import build_policy
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
@@ -117,6 +117,8 @@ class ContentSecurityPolicyMiddleware(CSPMiddleware):
             return super().process_response(request, response)
         if HEADER not in response:
             response[HEADER] = text
+        # A nonce that is asked for from now on would be in no header.
+        request.csp_nonce = CheckableLazyObject(self._csp_nonce_post_response)  # type: ignore[attr-defined]
         return response
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from django.template.loader import render_to_string
 from django.urls import resolve
 from playwright.sync_api import (
@@ -314,7 +315,7 @@ def inspect_pages(browser: Browser, shop: ServedShop) -> InspectPages:
     """Opens all pages of a part of the shop, and returns what `check` and the page's watch find wrong with each.
 
     Each user has one browser and one tab for all of them: each further one would cost a process. `script` runs in
-    every page before its own.
+    every page before its own. So does axe: the browser keeps it, and compiles it once for the tab.
     """
 
     def looked(
@@ -326,6 +327,7 @@ def inspect_pages(browser: Browser, shop: ServedShop) -> InspectPages:
             if place.who not in tabs:
                 page = open_context(browser, shop, device, place.who, **options).new_page()
                 page.add_init_script(script)
+                page.add_init_script(AXE_SCRIPT)
                 tabs[place.who] = page, PageWatch(page)
             page, watch = tabs[place.who]
             page.set_viewport_size(DEVICES[device]["viewport"])

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from moneyed import EUR, Money
 
@@ -57,5 +58,18 @@ def test_x581_no_more_results_are_kept_than_may_be() -> None:
     results = KeptResults[int](max_count=2)
     for key in (1, 2, 3):
         assert results.get(key, [], lambda key=key: key, lambda _: True) == key  # type: ignore[misc]
-    assert results.get(3, [], lambda: 0, lambda _: True) == 3
+    assert results.get(2, [], lambda: 0, lambda _: True) == 2
     assert results.get(1, [], lambda: 0, lambda _: True) == 0
+    assert results.get(2, [], lambda: 9, lambda _: True) == 2, "what is asked for stays"
+    assert results.get(3, [], lambda: 9, lambda _: True) == 9
+
+
+def test_x581_results_of_many_rows_are_made_each_time() -> None:
+    results: KeptResults[int] = KeptResults(max_rows=2)
+    rows: Any = [object(), object(), object()]
+    made = iter(range(9))
+    assert [results.get(1, rows, lambda: next(made), lambda _: True) for _ in range(2)] == [0, 1]
+    assert [results.get(1, rows[:2], lambda: next(made), lambda _: True) for _ in range(2)] == [
+        2,
+        2,
+    ]

@@ -12,8 +12,13 @@ from tests.environment import KEYSPACE
 
 @pytest.fixture
 def own_settings() -> Iterator[None]:
-    """Let a test save settings, and take them away after it."""
+    """Let a test save settings: it begins with those of a new shop, whatever others have saved, and leaves none."""
+    _delete_settings()
     yield
+    _delete_settings()
+
+
+def _delete_settings() -> None:
     for partition in {kind.partition for kind in KINDS.values()}:
         get_session().execute(
             f"DELETE FROM {KEYSPACE}.shop_settings WHERE shop = '{partition}'"  # noqa: S608
