@@ -1,8 +1,11 @@
 """Placing a checkout as an order.
 
-The steps: claim > pending effects, payment inquiry and reservation expiries > cart > reservations > voucher > items and number >
-the order and its first payment, by one conditional batch > effects. Nothing is visible before the batch. A process that dies on
-the way leaves pending effects and reservation expiries, which lead the worker to the units that it has to release.
+The steps: claim > cart > unpaid units > pending effects, payment inquiry and reservation expiries > reservations > voucher > items
+and number > the order and its first payment, by one conditional batch > effects. Nothing is visible before that batch. A process
+that dies on the way leaves pending effects and reservation expiries, which lead the worker to the units that it has to release.
+
+The worker abandons a checkout whose expiries it finds. So the expiries come after the claim of the cart: a cart whose checkout was
+abandoned gets another checkout, but a cart that no checkout has claimed would get the abandoned one again.
 """
 
 import logging
@@ -14,8 +17,6 @@ from functools import partial
 from time import monotonic, sleep
 from types import SimpleNamespace
 from uuid import UUID, uuid4
-
-from cassandra.query import BoundStatement
 
 from cart import operations as carts
 from cart.entities import Cart
@@ -58,7 +59,11 @@ from orders.operations.order_values import (
     placed_events,
     unit_count,
 )
-from orders.operations.pending_effects import clear_pending_effects, make_placing_rows
+from orders.operations.pending_effects import (
+    PendingEffect,
+    clear_pending_effects,
+    make_placing_rows,
+)
 from orders.operations.transitions import event_statement
 from orders.operations.unpaid_units import count_unpaid_units, release_unpaid_units
 from orders.voucher_customers import find_voucher_customer_keys
@@ -149,14 +154,11 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
     claim = _claim_checkout(draft)
     if isinstance(claim, Order):
         return claim
-    pending_effect, rows = make_placing_rows(
-        draft.order_id, now, has_inquiry=not draft.is_paid_afterwards
-    )
-    reserve_units = _prepare_reservation(draft, claim, now, rows)
     try:
         if draft.cart:
             _take_cart(draft, draft.cart, now)
         count_unpaid_units(draft.order_id, draft.unpaid_unit_buckets, unit_count(draft))
+        pending_effect, reserve_units = _prepare_reservation(draft, claim, now)
         allocations = reserve_units()
         claim.check()
         _redeem_voucher(draft, allocations, now)
@@ -186,17 +188,23 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
 
 
 def _prepare_reservation(
-    draft: OrderDraft, claim: Claim, now: datetime, rows: list[BoundStatement]
-) -> Callable[[], tuple[Allocation, ...]]:
-    """Write the rows of the pending effects, and beside them the expiries of a first reservation. Return what reserves the units."""
+    draft: OrderDraft, claim: Claim, now: datetime
+) -> tuple[PendingEffect, Callable[[], tuple[Allocation, ...]]]:
+    """Write the rows of the pending effects, and beside them the expiries of a first reservation.
+
+    Return the pending effect, and the function that reserves the units. Raises CassandraUnavailable.
+    """
+    pending_effect, rows = make_placing_rows(
+        draft.order_id, now, has_inquiry=not draft.is_paid_afterwards
+    )
     if claim.is_retry:
         write_batch(rows)
-        return lambda: inventory.reserve_stock(
+        return pending_effect, lambda: inventory.reserve_stock(
             draft.order_id, _wanted_lines(draft), now, check=claim.check
         )
     first = inventory.FirstReservation(draft.order_id, _wanted_lines(draft), now, draft.stock or {})
     first.record(*rows)
-    return partial(first.reserve, claim.check)
+    return pending_effect, partial(first.reserve, claim.check)
 
 
 def _write_items(draft: OrderDraft, claim: Claim) -> None:
