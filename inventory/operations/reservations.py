@@ -29,6 +29,9 @@ log = logging.getLogger(__name__)
 RESERVATION_DURATION = timedelta(minutes=10)
 # A record of an expiry that took longer to write counts as not written: it may have been deleted with its minute.
 MAX_WRITE_DURATION = timedelta(minutes=1)
+# The most expiries in one batch with rows of other partitions. Cassandra refuses such a batch above 50 KiB, but no batch within
+# one partition.
+MAX_EXPIRIES_BESIDE = 30
 # How often a reservation is planned anew if other buyers were faster.
 MAX_ATTEMPTS = 10
 INSERT_RESERVATION_EXPIRY = write(
@@ -94,7 +97,7 @@ def reserve_stock(
 class FirstReservation:
     """The first attempt to reserve an order's units, in two steps: `record` before `reserve`, with other writes between them.
 
-    It is `reserve_stock` without `retry`, but its expiries are written in a batch with other rows of the caller.
+    It is `reserve_stock` without `retry`, but its first expiries are written together with other rows of the caller.
     """
 
     def __init__(
@@ -109,7 +112,7 @@ class FirstReservation:
         self._run.assume_seen(seen_units)
 
     def record(self, *beside: BoundStatement) -> None:
-        """Write the expiries of the planned reservations, and `beside`, in one batch. Raises CassandraUnavailable."""
+        """Write `beside` and the expiries of the planned reservations. Raises CassandraUnavailable."""
         self._run.record_plan(beside)
 
     def reserve(self, check: Callable[[], None]) -> tuple[Allocation, ...]:
@@ -195,7 +198,7 @@ class _ReservationRun:
         return True
 
     def record_plan(self, beside: Sequence[BoundStatement]) -> None:
-        """Write the expiries of the present plan, and `beside`, in one batch. Raises CassandraUnavailable."""
+        """Write `beside` and the expiries of the present plan. Raises CassandraUnavailable."""
         plan = self._plan() or ()
         self._record(plan, beside)
         self.recorded = plan
@@ -330,24 +333,26 @@ def record_reservation_expiries(
     until: datetime,
     beside: Sequence[BoundStatement] = (),
 ) -> None:
-    """Write the expiry of these reservations for the sweeper, in one batch with `beside`. Raises CassandraUnavailable."""
+    """Write the expiry of these reservations for the sweeper, in one batch with `beside`. Raises CassandraUnavailable.
+
+    If there are many reservations, `beside` is written before, in a batch of its own.
+    """
     minute, began = floor_to_minute(until), monotonic()
-    write_batch(
-        [
-            *beside,
-            *(
-                INSERT_RESERVATION_EXPIRY.bind(
-                    minute=minute,
-                    variant_id=each.variant_id,
-                    warehouse_id=each.warehouse_id,
-                    reservation_id=each.reservation_id,
-                    order_id=order_id,
-                    quantity=each.quantity,
-                )
-                for each in allocations
-            ),
-        ]
-    )
+    expiries = [
+        INSERT_RESERVATION_EXPIRY.bind(
+            minute=minute,
+            variant_id=each.variant_id,
+            warehouse_id=each.warehouse_id,
+            reservation_id=each.reservation_id,
+            order_id=order_id,
+            quantity=each.quantity,
+        )
+        for each in allocations
+    ]
+    if beside and len(expiries) > MAX_EXPIRIES_BESIDE:
+        write_batch(beside)
+        beside = ()
+    write_batch([*beside, *expiries])
     if monotonic() - began > MAX_WRITE_DURATION.total_seconds():
         raise CassandraUnavailable("the expiry of reservations took too long to be written")
 
