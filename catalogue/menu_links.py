@@ -86,7 +86,7 @@ class ShownMenu:
 def make_shown_menu(menu: Menu) -> ShownMenu:
     """Return a menu as pages show it now, without pages of text that are not live. While Cassandra is away, it may lack its categories."""
     targets = menu.targets
-    hidden = {each for each in targets if each.startswith("/") and _is_hidden(each)}
+    hidden = {each for each in targets if _is_hidden(each)}
     if hidden:
         shown = (
             replace(group, links=tuple(each for each in group.links if each.target not in hidden))
@@ -101,9 +101,7 @@ def make_shown_menu(menu: Menu) -> ShownMenu:
 
 def list_linked_categories(targets: Iterable[str]) -> tuple[tuple[str, MenuEntry], ...]:
     """Return the categories to which targets lead, by target. Categories that are gone are left out. Raises CassandraUnavailable."""
-    ids = {
-        each: UUID(each.removeprefix(_CATEGORY)) for each in targets if each.startswith(_CATEGORY)
-    }
+    ids = {each: category_id for each in targets if (category_id := find_category_id(each))}
     nodes = get_category_tree().by_id if ids else {}
     found = ((target, nodes.get(category_id)) for target, category_id in ids.items())
     return tuple((target, node.menu_entry) for target, node in found if node)
