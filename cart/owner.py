@@ -42,7 +42,7 @@ def get_or_create_owner_id(request: HttpRequest) -> UUID:
     """Return the owner's id. A new guest gets an id, and the cookie is set on the response."""
     owner_id = get_owner_id(request)
     if owner_id is None:
-        owner_id = get_request_cart(request).new_guest_id = _new_guest_id(request)
+        owner_id = get_request_cart(request).new_guest_id = find_next_guest_id(request) or uuid4()
     return owner_id
 
 
@@ -98,12 +98,13 @@ def _parse_cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
     return guest, cart
 
 
-def _new_guest_id(request: HttpRequest) -> UUID:
-    # Two tabs that add their first lines at once share only the CSRF cookie. An id made from it gives both the same cart;
-    # otherwise one tab's cart would be lost.
+def find_next_guest_id(request: HttpRequest) -> UUID | None:
+    """Return the id that a new guest will get, so that reads by it can begin before; None if it will be a random one.
+
+    Two tabs that add their first lines at once share only the CSRF cookie. An id made from it gives both the same cart; otherwise
+    one tab's cart would be lost.
+    """
     shared = request.COOKIES.get(settings.CSRF_COOKIE_NAME)
-    return (
-        UUID(bytes=salted_hmac(_SALT, shared, algorithm="sha256").digest()[:16], version=4)
-        if shared
-        else uuid4()
-    )
+    if not shared:
+        return None
+    return UUID(bytes=salted_hmac(_SALT, shared, algorithm="sha256").digest()[:16], version=4)

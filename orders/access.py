@@ -16,7 +16,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from accounts.access import redirect_to_login_page
-from cassandra_db import current_time
+from cassandra_db import PendingResult, current_time
 from orders import numbers, queries
 from orders.lifecycle.entities import Order
 from web.cookies import set_cookie
@@ -28,7 +28,28 @@ MAX_REMEMBERED_ORDERS = 20
 
 def get_existing_order(number: str) -> Order:
     """Return the order with a number, for any visitor. Raises Http404 if it does not exist, or its person was erased."""
-    order = queries.get_order_by_number(numbers.normalize_order_number(number))
+    return _require_order(queries.get_order_by_number(numbers.normalize_order_number(number)))
+
+
+def get_existing_order_with_payments(number: str) -> Order:
+    """Return the order with its payment references, which take no round of their own. Raises Http404 as `get_existing_order`."""
+    order, references = _read_order(number, queries.prefetch_payments)
+    return queries.add_payment_references(order, references.rows())
+
+
+def _read_order(
+    number: str, beside: Callable[[UUID], PendingResult]
+) -> tuple[Order, PendingResult]:
+    """Return the existing order with a number, and the pending read that `beside` starts with its id."""
+    normalized = numbers.normalize_order_number(number)
+    row = queries.prefetch_order_id(normalized).one() if normalized else None
+    if row is None:
+        raise Http404("no such order")
+    reading, more = queries.prefetch_order(row.order_id), beside(row.order_id)
+    return _require_order(queries.order_from_rows(reading.rows())), more
+
+
+def _require_order(order: Order | None) -> Order:
     if order is None or order.is_erased:
         raise Http404("no such order")
     return order
@@ -52,18 +73,36 @@ def order_owner_required(
     @wraps(view)
     def checked(request: HttpRequest, number: str) -> HttpResponse:
         order = get_existing_order(number)
-        if is_own_order(request, order):
-            return view(request, order)
-        if order.order_id not in list_remembered_order_ids(request):
-            raise Http404("no such order")
-        if not request.user.is_authenticated:
-            return redirect_to_login_page(request)
-        messages.info(
-            request, _("This order belongs to another account. Sign in to that account to see it.")
-        )
-        return redirect("orders:lookup")
+        return view(request, order) if is_own_order(request, order) else _refuse(request, order)
 
     return checked
+
+
+def order_with_items_required(
+    view: Callable[[HttpRequest, Order, PendingResult], HttpResponse],
+) -> Callable[[HttpRequest, str], HttpResponse]:
+    """Decorate a view as `order_owner_required` does. It also gets the pending read of the items, which takes no round of its own."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, number: str) -> HttpResponse:
+        order, items = _read_order(number, queries.prefetch_items)
+        if is_own_order(request, order):
+            return view(request, order, items)
+        return _refuse(request, order)
+
+    return checked
+
+
+def _refuse(request: HttpRequest, order: Order) -> HttpResponse:
+    """Return the answer to a visitor who may not see the order now. Raises Http404 for another person's order."""
+    if order.order_id not in list_remembered_order_ids(request):
+        raise Http404("no such order")
+    if not request.user.is_authenticated:
+        return redirect_to_login_page(request)
+    messages.info(
+        request, _("This order belongs to another account. Sign in to that account to see it.")
+    )
+    return redirect("orders:lookup")
 
 
 def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID) -> None:

@@ -114,7 +114,8 @@ def add_line(request: HttpRequest) -> HttpResponse:
     """Put a variant into the active cart."""
     form = AddForm(request.POST)
     owner_id = owner.get_owner_id(request)
-    carts = queries.prefetch_carts(owner_id) if owner_id else None
+    list_owner_id = owner_id or owner.find_next_guest_id(request)
+    carts = queries.prefetch_carts(list_owner_id) if list_owner_id else None
     product_and_variant = None
     try:
         found, product, variant = find_variant_with_stock(form["variant"].value(), form.product_id)

@@ -25,6 +25,7 @@ from inventory.operations.receipts import (
 )
 from inventory.operations.reservations import (
     RESERVATION_DURATION,
+    FirstReservation,
     drop_expired_minute,
     extend_reservations,
     record_reservation_expiries,

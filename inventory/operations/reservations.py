@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from time import monotonic
 from uuid import UUID
 
+from cassandra.query import BoundStatement
+
 from cassandra_db import CassandraUnavailable, current_time, retry_attempts, write, write_batch
 from inventory.allocation import needed_units, plan_allocations, sort_allocations
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine, make_reservation_id
@@ -27,6 +29,9 @@ log = logging.getLogger(__name__)
 RESERVATION_DURATION = timedelta(minutes=10)
 # A record of an expiry that took longer to write counts as not written: it may have been deleted with its minute.
 MAX_WRITE_DURATION = timedelta(minutes=1)
+# The most expiries in one batch with rows of other partitions. Cassandra refuses such a batch above 50 KiB, but no batch within
+# one partition.
+MAX_EXPIRIES_BESIDE = 30
 # How often a reservation is planned anew if other buyers were faster.
 MAX_ATTEMPTS = 10
 INSERT_RESERVATION_EXPIRY = write(
@@ -86,14 +91,34 @@ def reserve_stock(
         run.assume_seen(seen_units or {})
     elif run.is_covered():
         return sort_allocations(run.reserved.values())
-    try:
-        return run.reserve_planned()
-    finally:
-        # The stock of these items may have been copied without the units that this call held for a moment.
-        try:
-            copy_allocated_stock(run.released)
-        except CassandraUnavailable as error:
-            log.warning("order %s: left to the sweeper of its reservations: %s", order_id, error)
+    return run.reserve()
+
+
+class FirstReservation:
+    """The first attempt to reserve an order's units, in two steps: `record` before `reserve`, with other writes between them.
+
+    It is `reserve_stock` without `retry`, but its first expiries are written together with other rows of the caller.
+    """
+
+    def __init__(
+        self,
+        order_id: UUID,
+        wanted_lines: Sequence[WantedLine],
+        now: datetime,
+        seen_units: Mapping[UUID, Mapping[str, int]],
+    ) -> None:
+        locations = list_stock_locations()
+        self._run = _ReservationRun(order_id, wanted_lines, now, 0, lambda: None, locations)
+        self._run.assume_seen(seen_units)
+
+    def record(self, *beside: BoundStatement) -> None:
+        """Write `beside` and the expiries of the planned reservations. Raises CassandraUnavailable."""
+        self._run.record_plan(beside)
+
+    def reserve(self, check: Callable[[], None]) -> tuple[Allocation, ...]:
+        """Reserve the units, as `reserve_stock` does. Raises OutOfStock, CassandraUnavailable, or the error of `check`."""
+        self._run.check = check
+        return self._run.reserve()
 
 
 @dataclass
@@ -113,6 +138,8 @@ class _ReservationRun:
     guessed: set[tuple[UUID, str]] = field(default_factory=set)
     reserved: dict[UUID, Allocation] = field(default_factory=dict)
     released: set[Allocation] = field(default_factory=set)
+    # The first plan's allocations whose expiries were written before.
+    recorded: tuple[Allocation, ...] = ()
     # when Cassandra told the numbers of each stock item
     heard_at: dict[tuple[UUID, str], float] = field(default_factory=dict)
     began: float = field(default_factory=read_clock)
@@ -170,10 +197,37 @@ class _ReservationRun:
             return False
         return True
 
-    def reserve_planned(self) -> tuple[Allocation, ...]:
+    def record_plan(self, beside: Sequence[BoundStatement]) -> None:
+        """Write `beside` and the expiries of the present plan. Raises CassandraUnavailable."""
+        plan = self._plan() or ()
+        self._record(plan, beside)
+        self.recorded = plan
+
+    def _record(
+        self, allocations: Sequence[Allocation], beside: Sequence[BoundStatement] = ()
+    ) -> None:
+        until = max(self.now, current_time()) + RESERVATION_DURATION
+        record_reservation_expiries(self.order_id, allocations, until, beside)
+
+    def _plan(self) -> tuple[Allocation, ...] | None:
+        return plan_allocations(self.order_id, self.wanted_lines, self.known_units, self.take)
+
+    def reserve(self) -> tuple[Allocation, ...]:
         """Plan and reserve until a plan succeeds. Raises OutOfStock; nothing is reserved then."""
+        try:
+            return self._reserve_planned()
+        finally:
+            # The stock of these items may have been copied without the units that this call held for a moment.
+            try:
+                copy_allocated_stock(self.released)
+            except CassandraUnavailable as error:
+                log.warning(
+                    "order %s: left to the sweeper of its reservations: %s", self.order_id, error
+                )
+
+    def _reserve_planned(self) -> tuple[Allocation, ...]:
         for _ in retry_attempts(MAX_ATTEMPTS):
-            plan = plan_allocations(self.order_id, self.wanted_lines, self.known_units, self.take)
+            plan = self._plan()
             if plan is None:
                 if not self.guessed:
                     break
@@ -181,10 +235,10 @@ class _ReservationRun:
                 continue
             self._release(each for each in self.reserved.values() if each not in plan)
             left = [each for each in plan if each.reservation_id not in self.reserved]
-            if left:
-                record_reservation_expiries(
-                    self.order_id, left, max(self.now, current_time()) + RESERVATION_DURATION
-                )
+            # A later attempt writes all of its expiries, since time has passed.
+            recorded, self.recorded = self.recorded, ()
+            if unrecorded := [each for each in left if each not in recorded]:
+                self._record(unrecorded)
             if all(self._reserve(each) for each in left):
                 return plan
         self._release(self.reserved.values())
@@ -274,23 +328,31 @@ def _make_request(each: Allocation, order_id: UUID, now: datetime) -> Reservatio
 
 
 def record_reservation_expiries(
-    order_id: UUID, allocations: Iterable[Allocation], until: datetime
+    order_id: UUID,
+    allocations: Iterable[Allocation],
+    until: datetime,
+    beside: Sequence[BoundStatement] = (),
 ) -> None:
-    """Write the expiry of these reservations for the sweeper. Raises CassandraUnavailable."""
+    """Write the expiry of these reservations for the sweeper, in one batch with `beside`. Raises CassandraUnavailable.
+
+    If there are many reservations, `beside` is written before, in a batch of its own.
+    """
     minute, began = floor_to_minute(until), monotonic()
-    write_batch(
-        [
-            INSERT_RESERVATION_EXPIRY.bind(
-                minute=minute,
-                variant_id=each.variant_id,
-                warehouse_id=each.warehouse_id,
-                reservation_id=each.reservation_id,
-                order_id=order_id,
-                quantity=each.quantity,
-            )
-            for each in allocations
-        ]
-    )
+    expiries = [
+        INSERT_RESERVATION_EXPIRY.bind(
+            minute=minute,
+            variant_id=each.variant_id,
+            warehouse_id=each.warehouse_id,
+            reservation_id=each.reservation_id,
+            order_id=order_id,
+            quantity=each.quantity,
+        )
+        for each in allocations
+    ]
+    if beside and len(expiries) > MAX_EXPIRIES_BESIDE:
+        write_batch(beside)
+        beside = ()
+    write_batch([*beside, *expiries])
     if monotonic() - began > MAX_WRITE_DURATION.total_seconds():
         raise CassandraUnavailable("the expiry of reservations took too long to be written")
 

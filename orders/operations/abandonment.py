@@ -52,8 +52,8 @@ def delete_abandoned_items(order_ids: Sequence[UUID]) -> None:
 def abandon_checkout(order_id: UUID) -> bool:
     """Abandon a checkout and release its reservations at once, so that its shopper does not see its lines as sold out.
 
-    Return whether it is abandoned, as `mark_checkout_abandoned` does. The sweeper releases remaining units later.
-    Raises CassandraUnavailable.
+    Return whether it is abandoned, as `mark_checkout_abandoned` does. The expiries stay for the sweeper: a reservation of a
+    delayed process may still be written. Raises CassandraUnavailable.
     """
     if not mark_checkout_abandoned(order_id):
         return False
@@ -63,7 +63,6 @@ def abandon_checkout(order_id: UUID) -> bool:
     due = DUE_EXPIRIES.list_between(now - MAX_SWEEP_DELAY, now + RESERVATION_DURATION + MINUTE)
     expiries = [expiry for expiry in due if expiry.order_id == order_id]
     release_orphaned_reservations(expiries)
-    DUE_EXPIRIES.clear(*(expiry._asdict() for expiry in expiries))
     return True
 
 

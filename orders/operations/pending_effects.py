@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import Row, current_time, write, write_batch
+from cassandra.query import BoundStatement
+
+from cassandra_db import Row, current_time, write
 from jobs.due_rows import DueRows
 from jobs.minutes import MINUTE, floor_to_minute
 from orders.queries import PENDING_EFFECTS
@@ -72,16 +74,19 @@ def record_payment_inquiry(
     return PendingEffect(row["minute"], order_id, row["written"])
 
 
-def record_placing(order_id: UUID, started_at: datetime) -> PendingEffect:
-    """Record the effects of an order that is being placed, and that the worker asks about its payment. Raises CassandraUnavailable.
+def make_placing_rows(
+    order_id: UUID, started_at: datetime, *, has_inquiry: bool
+) -> tuple[PendingEffect, list[BoundStatement]]:
+    """Return the pending effect of an order that is being placed, and the writes of its rows.
 
-    A row without an order does no harm.
+    With `has_inquiry` the worker asks about its payment, too. A row without an order does no harm.
     """
     effects = DUE_EFFECTS.date_row({"order_id": order_id})
-    look_at = max(started_at, current_time()) + ASK_AFTER
-    inquiry = DUE_EFFECTS.date_row({"order_id": order_id}, look_at)
-    write_batch([INSERT_PENDING_EFFECT.bind(**effects), INSERT_INQUIRY.bind(**inquiry)])
-    return PendingEffect(effects["minute"], order_id, effects["written"])
+    rows = [INSERT_PENDING_EFFECT.bind(**effects)]
+    if has_inquiry:
+        look_at = max(started_at, current_time()) + ASK_AFTER
+        rows.append(INSERT_INQUIRY.bind(**DUE_EFFECTS.date_row({"order_id": order_id}, look_at)))
+    return PendingEffect(effects["minute"], order_id, effects["written"]), rows
 
 
 def has_effects(row: Row) -> bool:

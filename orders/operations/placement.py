@@ -1,12 +1,15 @@
 """Placing a checkout as an order.
 
-The steps: claim > pending effects > cart > reservations > voucher > items, number and payment inquiry > the order and its first
-payment, by one conditional batch > effects. Nothing is visible before the batch. A process that dies on the way leaves pending
-effects and reservation expiries, which lead the worker to the units that it has to release.
+The steps: claim > cart > unpaid units > pending effects, payment inquiry and reservation expiries > reservations > voucher > items
+and number > the order and its first payment, by one conditional batch > effects. Nothing is visible before that batch. A process
+that dies on the way leaves pending effects and reservation expiries, which lead the worker to the units that it has to release.
+
+The worker abandons a checkout whose expiries it finds. So the expiries come after the claim of the cart: a cart whose checkout was
+abandoned gets another checkout, but a cart that no checkout has claimed would get the abandoned one again.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -57,9 +60,9 @@ from orders.operations.order_values import (
     unit_count,
 )
 from orders.operations.pending_effects import (
+    PendingEffect,
     clear_pending_effects,
-    record_pending_effects,
-    record_placing,
+    make_placing_rows,
 )
 from orders.operations.transitions import event_statement
 from orders.operations.unpaid_units import count_unpaid_units, release_unpaid_units
@@ -151,22 +154,12 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
     claim = _claim_checkout(draft)
     if isinstance(claim, Order):
         return claim
-    if draft.is_paid_afterwards:
-        pending_effect = record_pending_effects(draft.order_id)
-    else:
-        pending_effect = record_placing(draft.order_id, now)
     try:
         if draft.cart:
             _take_cart(draft, draft.cart, now)
         count_unpaid_units(draft.order_id, draft.unpaid_unit_buckets, unit_count(draft))
-        allocations = inventory.reserve_stock(
-            draft.order_id,
-            _wanted_lines(draft),
-            now,
-            check=claim.check,
-            retry=claim.is_retry,
-            seen_units=draft.stock,
-        )
+        pending_effect, reserve_units = _prepare_reservation(draft, claim, now)
+        allocations = reserve_units()
         claim.check()
         _redeem_voucher(draft, allocations, now)
     except (OutOfStock, CartError, CartOrdered, TooManyUnpaidUnits, VoucherRefused):
@@ -192,6 +185,26 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
     order = apply_order_effects(order, items, now)
     clear_pending_effects(pending_effect)
     return order
+
+
+def _prepare_reservation(
+    draft: OrderDraft, claim: Claim, now: datetime
+) -> tuple[PendingEffect, Callable[[], tuple[Allocation, ...]]]:
+    """Write the rows of the pending effects, and beside them the expiries of a first reservation.
+
+    Return the pending effect, and the function that reserves the units. Raises CassandraUnavailable.
+    """
+    pending_effect, rows = make_placing_rows(
+        draft.order_id, now, has_inquiry=not draft.is_paid_afterwards
+    )
+    if claim.is_retry:
+        write_batch(rows)
+        return pending_effect, lambda: inventory.reserve_stock(
+            draft.order_id, _wanted_lines(draft), now, check=claim.check
+        )
+    first = inventory.FirstReservation(draft.order_id, _wanted_lines(draft), now, draft.stock or {})
+    first.record(*rows)
+    return pending_effect, partial(first.reserve, claim.check)
 
 
 def _write_items(draft: OrderDraft, claim: Claim) -> None:

@@ -16,7 +16,7 @@ from moneyed import Money
 
 from accounts import known_devices
 from accounts import queries as accounts
-from cassandra_db import current_time
+from cassandra_db import PendingResult, current_time
 from orders import access, links, operations, presentation, queries
 from orders.expired_link import expired_link_page
 from orders.forms import LookupForm
@@ -46,12 +46,12 @@ class Payment:
 
 @require_safe
 @owner_only
-@access.order_owner_required
-def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
+@access.order_with_items_required
+def order_detail(request: HttpRequest, order: Order, reading_items: PendingResult) -> HttpResponse:
     """Show the page of an order: its status, its lines and its delivery address."""
     # If a payment is open, ask the gateway now; the worker would ask a little later.
     order = poll_open_payment(order)
-    items = queries.list_items(order)
+    items = queries.items_from_rows(order, reading_items.rows())
     arrives = _delivery_days_text(*presentation.delivery_estimate(order))
     context = {
         "order": order,

@@ -95,7 +95,7 @@ def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
 @without_badge_prefetch
 def return_from_payment(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
     """Receive the shopper from the gateway's page. Ask the gateway for the payment's outcome, and ignore what the address says."""
-    order = access.get_existing_order(number)
+    order = access.get_existing_order_with_payments(number)
     if not access.is_own_order(request, order):
         if _has_lost_session(request, order, payment_id):
             return redirect_to_login_page(request)

@@ -52,7 +52,7 @@ from tests.clock import now
 from tests.factories import make_draft, make_payment, make_stocked_product, make_user
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
-from tests.orders.crashes import expire_claim, kill_in
+from tests.orders.crashes import expire_claim, kill_in, run_worker_after
 from tests.shards import SingleItemShard
 from tests.threads import map_at_once
 from web.days import end_after_days
@@ -365,7 +365,7 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(shopper: Shopper, mu
     """It claimed the cart and died; the cart has changed since, and its new checkout is placed."""
     email = make_email()
     token = shopper.token(email=email)
-    kill_in(inventory, "reserve_stock", lambda: shopper.send(token, email=email))
+    kill_in(inventory.FirstReservation, "reserve", lambda: shopper.send(token, email=email))
     dead = get_cart(shopper).checkout_id
     assert dead
     expire_claim(dead)
@@ -375,6 +375,23 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(shopper: Shopper, mu
     assert order.order_id != dead
     assert jobs.expire_reservations([], now()) == set()
     assert count_reserved(mug) == 2
+
+
+def test_a_checkout_that_died_before_it_had_the_cart_is_placed_later(
+    shopper: Shopper, mug: Product
+) -> None:
+    """The cart keeps this checkout, so the worker must not have abandoned it."""
+    email = make_email()
+    token = shopper.token(email=email)
+    checkout_id = get_checkout(get_cart(shopper), now()).checkout_id
+    kill_in(cart_operations, "claim_cart_for_checkout", lambda: shopper.send(token, email=email))
+    assert get_cart(shopper).checkout_id is None
+    expire_claim(checkout_id)
+    run_worker_after(checkout_id, 12)
+    answer = shopper.send(shopper.token(email=email), email=email)
+    assert answer.status_code == 303, text(answer)
+    assert [order.order_id for order in list_orders(email)] == [checkout_id]
+    assert count_reserved(mug) == 1
 
 
 def test_x76_who_presses_again_after_a_crash_waits_on_a_page_that_asks_by_itself(

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cassandra_db import count_statements
+from cassandra_db import count_statements, current_microseconds
 from inventory import operations
 from inventory.entities import Allocation, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
@@ -42,6 +42,42 @@ def test_a_page_says_where_the_units_are() -> None:
     assert (allocation.warehouse_id, meter.statement_count) == ("cork", 2), (
         "the expiry, and one conditional write"
     )
+
+
+def test_a_noted_plan_is_not_noted_again_and_another_plan_is() -> None:
+    for berlin, writes, tries in ((2, (0, 1), ["berlin"]), (0, (1, 2), ["berlin", "cork"])):
+        variant_id, order_id = make_stock(berlin, cork=5), uuid4()
+        seen = {variant_id: {"berlin": 2, "cork": 5}}
+        first = operations.FirstReservation(order_id, [want(variant_id, 2)], NOW, seen)
+        first.record()
+        with count_statements() as meter:
+            (allocation,) = first.reserve(lambda: None)
+        assert (meter.write_count, meter.conditional_write_count) == writes
+        assert (meter.read_count, allocation.warehouse_id) == (0, tries[-1])
+        soon = datetime.now(UTC) + timedelta(minutes=9)
+        noted = DUE_EXPIRIES.list_between(soon, soon + timedelta(minutes=2))
+        assert sorted(row.warehouse_id for row in noted if row.order_id == order_id) == tries
+
+
+def test_the_expiries_of_a_large_order_are_written_beside_other_rows() -> None:
+    """Cassandra refuses a batch of this size across partitions."""
+    order_id, variant_id, later = uuid4(), uuid4(), NOW + timedelta(hours=1)
+    allocations = [
+        Allocation(number, uuid4(), variant_id, "berlin", 1, uuid4()) for number in range(1000)
+    ]
+    beside = reservations.INSERT_RESERVATION_EXPIRY.bind(
+        minute=later,
+        variant_id=variant_id,
+        warehouse_id="berlin",
+        reservation_id=uuid4(),
+        order_id=order_id,
+        quantity=1,
+    )
+    operations.record_reservation_expiries(order_id, allocations, NOW, [beside])
+    found = [row.minute for row in DUE_EXPIRIES.list_rows([NOW, later]) if row.order_id == order_id]
+    for minute in (NOW, later):
+        operations.drop_expired_minute(minute, current_microseconds())
+    assert (found.count(NOW), found.count(later)) == (1000, 1)
 
 
 def test_what_a_refused_batch_answers_leads_on() -> None:

@@ -562,6 +562,17 @@ def test_s61_networks_have_a_bound_of_their_own(settings: Settings) -> None:
         assert queries.get_order(draft.order_id) is None
 
 
+def test_s61_an_offer_that_was_refused_can_be_ordered_later() -> None:
+    """It has no cart that would get another checkout, so the worker must not have abandoned this one."""
+    first = operations.place_order(make_unproved_draft("cod", units=20), now())
+    draft = replace(make_unproved_draft("cod"), email=first.email)
+    with pytest.raises(TooManyUnpaidUnits):
+        operations.place_order(draft, now())
+    run_worker(now() - timedelta(minutes=2), now() + timedelta(minutes=12), draft.order_id)
+    operations.reject_order(first, now())
+    assert operations.place_order(draft, now()).order_id == draft.order_id
+
+
 def test_s61_an_ipv6_network_is_bounded_as_a_whole(settings: Settings) -> None:
     settings.UNPAID_UNITS = [0, 1]
     mug, site, statuses = make_stocked_product(), f"2001:db8:{uuid4().hex[:4]}", []
@@ -575,7 +586,7 @@ def test_s61_an_ipv6_network_is_bounded_as_a_whole(settings: Settings) -> None:
 
 def test_s61_a_crash_counts_no_longer_than_the_order_could_have_waited() -> None:
     draft = make_unproved_draft("transfer", units=4)
-    kill_in(inventory, "reserve_stock", lambda: operations.place_order(draft, now()))
+    kill_in(inventory.FirstReservation, "reserve", lambda: operations.place_order(draft, now()))
     (bucket,) = draft.unpaid_unit_buckets
     (row,) = list_counted(bucket)
     assert 0 < row.seconds <= (30 + 60) * 60

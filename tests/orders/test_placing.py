@@ -8,7 +8,7 @@ import pytest
 
 from inventory import queries as stock
 from inventory.errors import OutOfStock
-from inventory.operations import reservations
+from inventory.operations import group_commit, reservations
 from orders import operations, queries
 from orders.lifecycle.errors import CheckoutAbandoned, CheckoutBusy, CheckoutUsed
 from orders.operations import effects, placement
@@ -16,7 +16,7 @@ from orders.operations.order_values import OrderDraft
 from tests.clock import now
 from tests.factories import make_draft, make_order, make_payment, make_stock, make_stocked_product
 from tests.orders.consistency_checks import all_free, assert_order_consistent, assert_stock_adds_up
-from tests.orders.crashes import expire_claim, kill_in, run_worker_after
+from tests.orders.crashes import Killed, expire_claim, kill_in, run_worker_after
 from tests.orders.reads import fresh
 from tests.threads import map_at_once
 
@@ -115,7 +115,7 @@ def test_who_was_delayed_after_the_claim_reserves_nothing_any_more(
 
 
 STEPS: list[tuple[Any, str]] = [
-    (placement, "record_placing"),
+    (placement, "_prepare_reservation"),
     (reservations, "record_reservation_expiries"),
     (reservations, "reserve_batched"),
     (placement, "write_batch"),
@@ -172,6 +172,29 @@ def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
     assert operations.mark_checkout_abandoned(draft.order_id)
     with pytest.raises(CheckoutAbandoned):
         operations.place_order(draft, now())
+
+
+def test_a_reservation_that_lands_after_its_checkout_was_given_up_is_released(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product = make_stocked_product(5)
+    draft, variant_id = make_draft((product, 2)), product.variants[0].variant_id
+    delayed: list[tuple[Any, ...]] = []
+
+    def hang(*args: Any) -> None:
+        delayed.append(args)
+        raise Killed
+
+    with monkeypatch.context() as slow:
+        slow.setattr(reservations, "reserve_batched", hang)
+        with pytest.raises(Killed):
+            operations.place_order(draft, now())
+    expire_claim(draft.order_id)
+    assert operations.abandon_checkout(draft.order_id)
+    group_commit.reserve_batched(*delayed[0])
+    assert assert_stock_adds_up(variant_id)["reserved"] == 2
+    run_worker_after(draft.order_id, 12)
+    assert assert_stock_adds_up(variant_id) == all_free(5)
 
 
 def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
