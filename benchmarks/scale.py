@@ -5,25 +5,27 @@ their conditions, many at once, from several processes.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, product
 from random import Random
 from uuid import UUID
 
-from cassandra.query import BoundStatement
+from cassandra.query import UNSET_VALUE, BoundStatement
 from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
 from cassandra_db import current_time, write
 from cassandra_db.bulk import BulkWriter, drop_condition
 from catalogue import operations, queries
+from catalogue.card_rows import pack_card
+from catalogue.columns import COLUMNS
 from catalogue.entities import CategoryTree, Product, Variant
-from catalogue.prices import PricePoint
 from catalogue.product_rows import product_columns, variant_columns
 from catalogue.queries import product_card
 from catalogue.search_index import build_index
+from catalogue.shared_scan import Consumer, share_scan
 from demo.loader import former_prices
 from demo.orders import PEOPLE
 from inventory.entities import SENTINEL, Allocation
@@ -79,8 +81,18 @@ BATCH_SIZE = 40
 
 # ---- The writes of conditional statements, without the claims
 
-HEAD = drop_condition(operations.UPDATE_PRODUCT)
 VARIANT = drop_condition(operations.INSERT_VARIANT)
+# The product's own columns come with its first variant, so they are no row of their own.
+_HEAD_COLUMNS = (
+    *("save_id", "version", "currency", "availability", "in_stock_ids", "list_places"),
+    *(each.name for each in COLUMNS if each.is_saved),
+)
+_VARIANT_COLUMNS = VARIANT.cql.partition("(")[2].partition(")")[0].replace("\n", " ").split(",")
+_FIRST_COLUMNS = (*(each.strip() for each in _VARIANT_COLUMNS), *_HEAD_COLUMNS)
+FIRST_VARIANT = write(
+    "Q1",
+    f"INSERT INTO products ({', '.join(_FIRST_COLUMNS)}) VALUES ({', '.join(f':{each}' for each in _FIRST_COLUMNS)})",  # noqa: S608
+)
 SLUG = drop_condition(operations.CLAIM_SLUG)
 SKU = drop_condition(operations.CLAIM_SKU)
 NUMBER = drop_condition(placement.INSERT_NUMBER)
@@ -213,34 +225,41 @@ def load_products(count: int, part: Part, now: datetime) -> int:
 
 def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTree) -> None:
     puts_by_list: dict[tuple[UUID, str], list[BoundStatement]] = {}
-    cards = [operations.RelatedCard(product_card(each), pinned=False) for each in some]
+    cards = [(pack_card(product_card(each)), False) for each in some]
     for number, each in enumerate(some):
-        bulk.send(*product_statements(each))
         stands = operations.card_statements(each, tree)
-        bulk.send(*(taken for _, taken, _ in stands))
-        for (category_id, sort, _), _, put in stands:
+        places = {place for place, _ in stands}
+        bulk.send(*product_statements(each, places))
+        for (category_id, sort, _), put in stands:
             puts_by_list.setdefault((category_id, sort), []).append(put)
         beside = [*cards[number + 1 :], *cards[:number]][: operations.RELATED_LENGTH]
         if beside:
-            bulk.send(*operations.related_statements(each.product_id, beside))
+            bulk.send(operations.related_statement(each.product_id, beside))
         _write_prices(bulk, each)
         _write_variants(bulk, each)
     for puts in puts_by_list.values():
         bulk.send(*puts)
 
 
-def product_statements(product: Product) -> list[BoundStatement]:
-    """Return the statements that write a product's partition."""
+def product_statements(
+    product: Product, places: Set[operations.ListKey] | None = None
+) -> list[BoundStatement]:
+    """Return the statements that write a product's partition: one row for each variant.
+
+    `places` are the places of its cards. By default those that are stored stay.
+    """
     product_id = product.product_id
+    first, *others = product.variants
+    values = product_columns(product) | variant_columns(first)
+    values |= {
+        "save_id": product_id,
+        "availability": product.availability,
+        "in_stock_ids": set(product.in_stock_ids),
+        "list_places": UNSET_VALUE if places is None else places,
+    }
     return [
-        HEAD.bind(**product_columns(product), save_id=product_id),
-        *(
-            VARIANT.bind(product_id=product_id, **variant_columns(each))
-            for each in product.variants
-        ),
-        operations.UPDATE_AVAILABILITY.bind(
-            product_id=product_id, word=product.availability, in_stock_ids=set(product.in_stock_ids)
-        ),
+        FIRST_VARIANT.bind(**values),
+        *(VARIANT.bind(product_id=product_id, **variant_columns(each)) for each in others),
     ]
 
 
@@ -248,8 +267,8 @@ def _write_prices(bulk: BulkWriter, product: Product) -> None:
     since = product.created_at or current_time()
     former = former_prices(product, since)
     for each in product.variants:
-        points = [*former.get(each.variant_id, ()), PricePoint(since, each.price, each.compare_at)]
-        bulk.send(*operations.price_statements(each.variant_id, points))
+        if points := former.get(each.variant_id):
+            bulk.send(*operations.price_statements(each.variant_id, points))
 
 
 def _write_variants(bulk: BulkWriter, each: Product) -> None:
@@ -444,11 +463,17 @@ def _event_row(order: Order, event: Event) -> BoundStatement:
 
 
 def rebuild_derived(part: Part) -> int:
-    """Rebuild derived data. The first part builds the search index, the last part search suggestions, front page and sitemap."""
+    """Rebuild derived data in one scan. The first part builds the search index, the last part all else."""
+    consumers: list[Consumer] = []
     if part.number == 0:
-        build_index()
+        consumers.append(build_index)
     if part.number == part.part_count - 1:
-        operations.rebuild_featured(queries.iterate_products())
-        operations.rebuild_prefixes(queries.iterate_products())
-        write_sitemap(queries.iterate_products(), current_time())
+        now = current_time()
+        consumers += [
+            operations.rebuild_featured,
+            operations.rebuild_prefixes,
+            lambda products: write_sitemap(products, now),
+        ]
+    if consumers:
+        share_scan(queries.iterate_products(), *consumers)
     return 0

@@ -23,7 +23,8 @@ class Variant:
     """A product in one size and one colour, as it is put into a cart. Prices include tax.
 
     `price` and `compare_at` were in force when the variant was read (catalogue.prices.price_in_force). `price_from` is when the
-    price began. `planned` prices begin by themselves; the earliest comes first.
+    price began. `planned` prices begin by themselves; the earliest comes first. `earlier` are the prices that a planned price of the
+    same row has replaced; they are in no history yet.
     """
 
     variant_id: UUID
@@ -41,6 +42,7 @@ class Variant:
     content: Decimal = Decimal(0)  # in the product's unit; 0: unknown
     cost_price: Money | None = None  # what the shop pays for a unit, without tax; only for staff
     mpn: str = ""  # the manufacturer's part number
+    earlier: tuple[PricePoint, ...] = field(default=(), compare=False)
 
     def __hash__(self) -> int:
         # Parts of pages are kept under products, which are compared in full.

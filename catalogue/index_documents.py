@@ -1,8 +1,9 @@
 """What the search index stores of a product: its schema, and the conversion of products to documents and of documents to cards."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,7 @@ import tantivy
 
 from cassandra_db import current_time
 from catalogue import filters, queries
+from catalogue.card_rows import card_columns
 from catalogue.colours import FAMILY_LABELS
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, ProductCard
@@ -23,7 +25,7 @@ from catalogue.filter_tokens import (
     own_token,
     short_details,
 )
-from catalogue.operations import card_columns, rating_rank
+from catalogue.operations import rating_rank
 from catalogue.queries import product_card
 from catalogue.rules import normalize_sku
 from catalogue.unit_prices import compute_unit_price
@@ -88,8 +90,10 @@ def make_document(product: Product) -> Any:
     texts = [plain_description(product.description), *product.details.values(), *product.tags]
     sold = [variant for variant in product.variants if variant.sold]
     options = {pair for variant in sold for pair in variant.options.items()}
-    details = {make_option_token(*pair) for pair in short_details(product)}
-    tokens = {make_option_token(*pair) for pair in options} | details
+    # The same few options come with each variant, and a token of a colour takes a while.
+    make_token = cache(make_option_token)
+    details = {make_token(*pair) for pair in short_details(product)}
+    tokens = {make_token(*pair) for pair in options} | details
     families = {each.removeprefix(COLOUR_TERM) for each in tokens if each.startswith(COLOUR_TERM)}
     option_words = [*(value for _, value in options), *families & FAMILY_LABELS.keys()]
     skus = {variant.sku for variant in sold}
@@ -112,7 +116,7 @@ def make_document(product: Product) -> Any:
         ),
         options=" ".join({term for value in option_words for term in search_terms(value)}),
         text=_join_terms(" ".join(texts)),
-        combination=sorted(list_combinations(product, make_option_token)),
+        combination=sorted(list_combinations(product, make_token)),
         detail=sorted(details),
         value=[*list_product_values(product), *_list_own_values(product, families)],
         colour_state=find_colour_state(),
@@ -132,7 +136,7 @@ def make_document(product: Product) -> Any:
         sale_until=to_milliseconds(product.active_until) if product.active_until else _ALWAYS,
         stars=int(product.rating or 0),
         **{name: (value << _ID_BITS) + tie for name, value in zip(_ORDERS, orders, strict=True)},
-        **({"card": _packed(card), "looks": _packed_looks(product)} if card else {}),
+        **({"card": _packed(card), "looks": _packed_looks(product, make_token)} if card else {}),
     )
 
 
@@ -196,13 +200,13 @@ def _packed(card: ProductCard) -> bytes:
     return json.dumps(values, ensure_ascii=False).encode()
 
 
-def _packed_looks(product: Product) -> bytes:
-    """Return what a card shows of each sold variant, if the product has several."""
+def _packed_looks(product: Product, make_token: Callable[[str, str], str]) -> bytes:
+    """Return what a card shows of each sold variant, if the product has several. `make_token` takes an option's name and value."""
     sold = sorted((each for each in product.variants if each.sold), key=lambda each: each.price)
     looks = [
         {
             "sku": each.sku,
-            "tokens": [make_option_token(*pair) for pair in each.options.items()]
+            "tokens": [make_token(*pair) for pair in each.options.items()]
             + ([IN_STOCK] if each.variant_id in product.in_stock_ids else [])
             + ([ON_SALE] if each.compare_at else []),
             "picture": product.picture_of(each),

@@ -39,8 +39,8 @@ class Product(Model):
 
     Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at most.
     Writer: catalogue.operations.save_product, in one conditional batch on `version`; `availability`, `in_stock_ids`, `rating`,
-    `rating_count`, `popularity` and `bestseller` are written without a condition, by set_availability, set_rating and set_popularity (decisions
-    013, 035, 065).
+    `rating_count`, `popularity`, `bestseller` and `list_places` are written without a condition, by set_availability, set_rating,
+    set_popularity and refresh_cards (decisions 013, 035, 065, 123).
     """
 
     __table_name__ = "products"
@@ -90,6 +90,10 @@ class Product(Model):
     rating_count = columns.Integer(static=True)
     popularity = columns.Integer(static=True)  # a coarse level; null until first computed
     bestseller = columns.Boolean(static=True)
+    # The places of the product's cards: category, sort order and sort key. With these keys outdated cards are deleted, without
+    # recomputing their places. A place is added before its card is written and removed after the card is deleted, so every card
+    # has its place here, even after a crash or two simultaneous saves. Some 15 places, 300 for a product in 20 categories.
+    list_places = columns.Set(columns.Tuple(columns.UUID, columns.Text, columns.Blob), static=True)
     created_at = columns.DateTime(static=True)
     updated_at = columns.DateTime(static=True)
     sku = columns.Text()
@@ -109,9 +113,9 @@ class Product(Model):
 
 
 class PriceHistory(Model):
-    """Q1: a variant's prices, each with the time at which it began. They decide which price may be crossed out (decision 036).
+    """Q1: a variant's former prices, each with the time at which it began. They decide which price may be crossed out (decision 036).
 
-    A price that has begun is copied here from the variant's row, so that the variant's row may be overwritten.
+    A save copies the prices that have begun from the variant's row before it overwrites them. The present price is in the row alone.
     Bound: a row for each price change, some 50 bytes; 200 rows are read.
     Writer: catalogue.operations.record_prices.
     """
@@ -251,13 +255,11 @@ class ProductByCategory(CardColumns):
 
 
 class ListPosition(Model):
-    """The places of a product's cards. With these keys outdated cards are deleted, without recomputing their places.
+    """The places of a product's cards as 0.1.0 recorded them. They move to `products.list_places`, and the version after 0.2.0 drops the table.
 
-    A place is written before its card and deleted after it. So every card has its place here, even after a crash or two
-    simultaneous saves.
     Bound: a row for each category and sort order: about 15 rows, 300 for a product in 20 categories, and a fifth more in
-    categories with pinned products. During a save, twice as many.
-    Writer: catalogue.operations.refresh_cards.
+    categories with pinned products.
+    Writer: catalogue.operations.refresh_cards, which deletes the rows; 0.1.0 wrote them.
     """
 
     __table_name__ = "list_positions_by_product"
@@ -303,21 +305,19 @@ class FrontPagePins(Model):
     changed_at = columns.DateTime()
 
 
-class RelatedProduct(CardColumns):
+class RelatedCards(Model):
     """Q5: the products related to a product: pinned, then bought together with it, then sharing a category or tag.
 
-    Bound: 12 cards a product (catalogue.operations.RELATED_LENGTH).
+    Bound: one row a partition, 12 cards (catalogue.operations.RELATED_LENGTH) of some 300 bytes.
     Writer: catalogue.operations.rebuild_related.
     """
 
-    __table_name__ = "related_products"
+    __table_name__ = "related_cards"
     __partition_bytes__ = 50 * KB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
-    rank = columns.Integer(primary_key=True)
-    related_id = columns.UUID()
-    pinned = columns.Boolean()
+    cards = columns.Text()  # JSON, as catalogue.card_rows packs it; the first card comes first
 
 
 class ProductByNamePrefix(Model):
@@ -451,8 +451,6 @@ class ProductSchedule(Model):
     """Q3: the products whose lists have to change in a minute, because a sale or a price begins or ends.
 
     A row is written before its product is saved, and deleted when the lists are updated. A needless row does no harm.
-    A save that changes a price also writes a row for the minute after the next: its job writes the price history if the save was
-    cut off.
     Bound: a row for each product that changes in this minute, 40 bytes each.
     Writer: catalogue.operations.save_product.
     """

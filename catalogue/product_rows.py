@@ -154,21 +154,28 @@ def _variant(row: Row, now: datetime) -> Variant:
         cost_price=from_minor_units(row.cost_price, row.currency) if row.cost_price else None,
         price_from=current.starts_at,
         planned=tuple(each for each in points[1:] if each.starts_at > now),
+        earlier=tuple(each for each in points if each.starts_at < current.starts_at),
     )
 
 
 def begun_prices(rows: Sequence[Row], now: datetime) -> dict[UUID, list[PricePoint]]:
-    """Return the prices in a product's rows that shoppers have been asked, by variant, sorted by time."""
+    """Return the prices in a product's rows that shoppers have been asked, by variant, sorted by time.
+
+    A row's own price counts even if it begins after `now`: a process whose clock is ahead, or a later save, has written it.
+    """
     product = product_from_rows(rows, now)
-    if product is None:
+    if product is None or (product.active_from and product.active_from > now):
         return {}
-    asked = {
-        row.variant_id: pick_asked_prices(product, price_points(row)) for row in rows if row.sold
-    }
     return {
-        variant_id: [point for point in points if point.starts_at <= now]
-        for variant_id, points in asked.items()
+        row.variant_id: pick_asked_prices(product, _begun_points(row, now))
+        for row in rows
+        if row.sold
     }
+
+
+def _begun_points(row: Row, now: datetime) -> list[PricePoint]:
+    own, *planned = price_points(row)
+    return [own, *(each for each in planned if each.starts_at <= now)]
 
 
 def pick_asked_prices(product: Product, points: Sequence[PricePoint]) -> list[PricePoint]:

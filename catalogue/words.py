@@ -14,6 +14,8 @@ _PARTICLE_LETTERS = 2
 
 def fold_text(text: str) -> str:
     """Return the text without case and accents: "Café Größe" becomes "cafe grosse"."""
+    if text.isascii():
+        return text.lower()
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in apart if not unicodedata.combining(letter)).casefold()
 
@@ -60,7 +62,12 @@ def search_terms(text: str) -> list[str]:
     """Return all forms of a text's words, and of neighbours joined: "t shirt", "tshirt" and "t-shirt" find "T-shirts"."""
     found = split_words(text)
     joined = [first + second for first, second in pairwise(found)]
-    return [form for word in (*found, *joined) for form in sorted(word_forms(word))]
+    # Only a word with an "s" at its end has several forms.
+    return [
+        form
+        for word in (*found, *joined)
+        for form in (sorted(word_forms(word)) if word.endswith("s") else (word,))
+    ]
 
 
 def name_prefixes(name: str) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""I13, I14, I16 to I21 and I25: stock copies, cards, names, prices, schedules and categories agree with the products."""
+"""I13, I14, I17 to I21 and I25: stock copies, cards, names, schedules and categories agree with the products."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -9,6 +9,7 @@ from uuid import UUID
 
 from cassandra_db import Row, current_microseconds, current_time, read, scan
 from catalogue import bulk_changes, operations, queries
+from catalogue.card_rows import card_columns
 from catalogue.entities import CategoryNode, Product
 from catalogue.old_addresses import list_old_paths
 from consistency.changes import change_subjects, compare_with_mark
@@ -38,6 +39,11 @@ CARD = read(
        FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND sort_key = :sort_key AND product_id = :product_id""",
 )
+LISTED_CARDS = scan(
+    "I14",
+    """SELECT category_id, sort, sort_key, product_id FROM products_by_category
+       WHERE token(category_id, sort) > :start AND token(category_id, sort) <= :end""",
+)
 SLUGS = scan(
     "I17",
     """SELECT slug, product_id, writetime(product_id) AS written FROM product_ids_by_slug
@@ -55,7 +61,7 @@ SCHEDULED = read(
 )
 SLUG = read("I14", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug")
 AT_ONCE = 100
-# The worker brings lists up to date within half a minute of a change (catalogue.jobs), and a price history within twice this time.
+# The worker brings lists up to date within half a minute of a change (catalogue.jobs).
 SOON = timedelta(minutes=2)
 
 
@@ -96,11 +102,9 @@ def _check_stock_copy(product_id: UUID) -> Iterator[Violation]:
 
 
 def _check_product(product_id: UUID) -> Iterator[Violation]:
-    rows = queries.prefetch_product_at_quorum(product_id).rows()
-    product = queries.product_from_rows(rows)
+    product = queries.get_product_at_quorum(product_id)
     if product is None:
         return
-    yield from _check_prices(product_id, rows)
     tree = queries.get_category_tree_with(*product.all_category_ids)
     stands_in = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
     # The worker updates the products of a category that was renamed or moved.
@@ -156,7 +160,7 @@ def _check_cards(product: Product) -> Iterator[Violation]:
         for place in belongs | found
     }
     rows = {place: pending.one() for place, pending in places.items()}
-    values = operations.card_columns(queries.product_card(product)) if belongs else {}
+    values = card_columns(queries.product_card(product)) if belongs else {}
     wrong = [
         place
         for place, row in rows.items()
@@ -175,19 +179,39 @@ def _check_cards(product: Product) -> Iterator[Violation]:
         )
 
 
-def _check_prices(product_id: UUID, rows: list[Row]) -> Iterator[Violation]:
-    """Yield the prices that have begun but are missing in the history, unless the worker is about to write them."""
-    begun = queries.begun_prices(rows, current_time() - 2 * SOON)
-    reading = {variant_id: queries.prefetch_price_history(variant_id) for variant_id in begun}
-    missing = [
-        variant_id
-        for variant_id, pending in reading.items()
-        if not set(begun[variant_id]) <= set(queries.price_history_from_rows(pending.rows()))
-    ]
-    if missing:
-        fault, detail = "its price history lacks what is asked", f"{len(missing)} variants"
-        fix = partial(operations.record_prices, rows, variant_ids=missing)
-        yield Violation("I16", f"product {product_id}", fault, detail, fix)
+def _iterate_listed_cards(scope: Scope | None) -> Iterator[tuple[Row, ...]]:
+    if scope is not None and "products_by_category" not in scope.tables:
+        return
+    rows = (
+        row
+        for row in LISTED_CARDS.iterate_table()
+        if scope is None or row.product_id in scope.products
+    )
+    while part := tuple(islice(rows, AT_ONCE)):
+        yield part
+
+
+def _check_listed_cards(rows: tuple[Row, ...]) -> Iterator[Violation]:
+    """Yield the cards whose places their products have not recorded, for example after a restore. No save would find them."""
+    ids = dict.fromkeys(row.product_id for row in rows)
+    reading = {each: operations.LIST_PLACES.start(product_id=each) for each in ids}
+    stored = {
+        each: set(row.list_places or ()) if (row := pending.one()) else set()
+        for each, pending in reading.items()
+    }
+    for row in rows:
+        product_id, place = row.product_id, (row.category_id, row.sort, row.sort_key)
+        # 0.1.0 may have recorded the place, or a save may have recorded it since.
+        if place in stored[product_id] or place in operations.list_positions(product_id):
+            continue
+        card = CARD.one(
+            category_id=place[0], sort=place[1], sort_key=place[2], product_id=product_id
+        )
+        if card:
+            what = f"products_by_category, product {product_id}, category {row.category_id}"
+            fault = "has a card that its product does not know"
+            fix = call(operations.repair_unrecorded_card, product_id, place)
+            yield Violation("I14", what, fault, row.sort, fix, card.written or 0)
 
 
 def _check_schedule(product: Product) -> Iterator[Violation]:
@@ -352,10 +376,11 @@ CHECKS = (
     ),
     Check(
         "products",
-        ("I14", "I16", "I18", "I20"),
+        ("I14", "I18", "I20"),
         column_subjects(PRODUCTS, "product_id", "products"),
         _check_product,
     ),
+    Check("listed cards", ("I14",), _iterate_listed_cards, _check_listed_cards),
     Check("categories", ("I19", "I25"), table_subjects(("categories",)), _check_tree),
     Check("front page", ("I25",), _iterate_front_page, _check_front_page),
     Check("claims", ("I17",), _iterate_claims, _check_claims),

@@ -32,7 +32,7 @@ STAMPED: dict[str, Statement] = {
         ("sales_days", "written", "shop", "shop, day"),
         ("products_by_category", "name", "category_id, sort", "category_id, sort, product_id"),
         ("featured_products", "name", "feature_type", "feature_type, position"),
-        ("related_products", "name", "product_id", "product_id, rank"),
+        ("related_cards", "cards", "product_id", "product_id"),
         ("products_by_name_prefix", "name", "prefix", "prefix, rank, product_id"),
         ("undeliverable_addresses", "failure", "bucket", "bucket, email"),
         ("subscriptions_by_email", "product_id", "email_key", "variant_id"),

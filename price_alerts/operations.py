@@ -208,15 +208,18 @@ def find_price_drop(product: Product, now: datetime) -> datetime | None:
     drops = [
         each.price_from
         for each in product.variants
-        if each.sold and each.price_from and each.price_from > now - NEWS_FOR and _has_dropped(each)
+        if each.sold
+        and each.price_from
+        and each.price_from > now - NEWS_FOR
+        and _has_dropped(product, each)
     ]
     return max(drops, default=None)
 
 
-def _has_dropped(variant: Variant) -> bool:
+def _has_dropped(product: Product, variant: Variant) -> bool:
     before = [
         point
-        for point in list_price_history(variant.variant_id)
+        for point in list_price_history(product, variant)
         if variant.price_from and point.starts_at < variant.price_from
     ]
     return bool(before) and before[-1].price > variant.price

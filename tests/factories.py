@@ -25,7 +25,6 @@ from benchmarks.scale import SKU, SLUG, product_statements
 from cassandra_db import current_time, truncate_to_milliseconds, write, write_batch
 from catalogue import operations
 from catalogue.entities import CategoryNode, Product, Variant
-from catalogue.prices import PricePoint
 from catalogue.queries import PRODUCT_NOW, get_category_tree_with
 from demo.loader import former_prices
 from demo.testbank.cards import APPROVED
@@ -127,17 +126,11 @@ def make_product(
     in_stock_ids = {each.variant_id for each in made.variants if availability != "out"}
     made = replace(made, version=1, in_stock_ids=frozenset(in_stock_ids))
     write_batch(product_statements(made))
-    for each in made.variants:
-        write_batch(
-            operations.price_statements(
-                each.variant_id, [PricePoint(now, each.price, each.compare_at)]
-            )
-        )
     if listed:
-        _, positions, cards = zip(
+        places, cards = zip(
             *operations.card_statements(made, get_category_tree_with(made.category_id)), strict=True
         )
-        write_batch(positions)
+        operations.ADD_LIST_PLACES.run(product_id=product_id, places=set(places))
         write_batch(cards)
         operations.record_product_change(product_id, current_time())
     if stock:

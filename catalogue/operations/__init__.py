@@ -5,18 +5,20 @@ jobs update the derived data by the rows of `product_changes_by_hour` and `produ
 """
 
 from catalogue.operations.cards import (
+    ADD_LIST_PLACES,
     DELETE_CARD,
-    DELETE_LIST_POSITION,
     INSERT_CARD,
-    INSERT_LIST_POSITION,
-    LIST_POSITIONS,
-    card_columns,
+    LIST_PLACES,
+    REMOVE_LIST_PLACES,
+    ListKey,
     card_statements,
     compute_list_positions,
     list_positions,
+    move_list_places,
     popularity_rank,
     rating_rank,
     refresh_cards,
+    repair_unrecorded_card,
 )
 from catalogue.operations.categories import (
     MAX_CATEGORY_DESCRIPTION,
@@ -91,14 +93,14 @@ from catalogue.operations.products import (
     set_rating,
 )
 from catalogue.operations.related import (
-    DELETE_RELATED_CARD,
     INSERT_RELATED,
     RELATED_LENGTH,
-    RelatedCard,
     list_related_with_pins,
     rebuild_related,
+    rebuild_related_in_steps,
     refresh_related,
-    related_statements,
+    related_statement,
+    replace_related_card,
 )
 from catalogue.operations.schedule import (
     DELETE_SCHEDULE,

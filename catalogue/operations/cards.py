@@ -1,31 +1,44 @@
 """Write a product's cards in the lists of its categories."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import current_time, read, wait_for_all, write
+from cassandra_db import LOCAL_QUORUM, Row, current_time, read, scan, wait_for_all, write
 from catalogue import queries
+from catalogue.card_rows import card_columns
 from catalogue.entities import CategoryNode, CategoryTree, Product, ProductCard
 from catalogue.queries import product_card
 from catalogue.words import fold_text
+from jobs.rows import guard_row
 from pricing.money import to_minor_units
 
-LIST_POSITIONS = read(
+LIST_PLACES = read(
+    "Q2", "SELECT DISTINCT product_id, list_places FROM products WHERE product_id = :product_id"
+)
+ADD_LIST_PLACES = write(
+    "Q2", "UPDATE products SET list_places = list_places + :places WHERE product_id = :product_id"
+)
+REMOVE_LIST_PLACES = write(
+    "Q2", "UPDATE products SET list_places = list_places - :places WHERE product_id = :product_id"
+)
+# The places as 0.1.0 recorded them.
+FORMER_PLACES = read(
     "Q2",
     "SELECT category_id, sort, sort_key FROM list_positions_by_product WHERE product_id = :product_id",
 )
-INSERT_LIST_POSITION = write(
-    "Q2",
-    """INSERT INTO list_positions_by_product (product_id, category_id, sort, sort_key)
-       VALUES (:product_id, :category_id, :sort, :sort_key)""",
-)
-DELETE_LIST_POSITION = write(
+DELETE_FORMER_PLACE = write(
     "Q2",
     """DELETE FROM list_positions_by_product WHERE product_id = :product_id AND category_id = :category_id AND sort = :sort
        AND sort_key = :sort_key""",
+)
+LISTED_PRODUCTS = scan(
+    "Q2",
+    """SELECT DISTINCT product_id, list_places FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
+    consistency=LOCAL_QUORUM,
 )
 INSERT_CARD = write(
     "Q2",
@@ -66,30 +79,6 @@ def popularity_rank(card: ProductCard) -> int:
 def _sortable(number: int) -> bytes:
     # Bytes are compared as unsigned numbers: with its sign bit flipped, a signed number sorts correctly.
     return (number + (1 << 63)).to_bytes(8, "big")
-
-
-def card_columns(card: ProductCard) -> dict[str, Any]:
-    """Return the columns that are in every table of cards."""
-    return {
-        "name": card.name,
-        "slug": card.slug,
-        "brand": card.brand,
-        "picture": card.picture,
-        "swatches": list(card.swatches),
-        "variant_count": card.variant_count,
-        "price": to_minor_units(card.price),
-        "price_varies": card.price_varies,
-        "compare_at": to_minor_units(card.compare_at) if card.compare_at else None,
-        "currency": card.price.currency.code,
-        "rating": card.rating,
-        "rating_count": card.rating_count,
-        "popularity": card.popularity,
-        "bestseller": card.bestseller,
-        "availability": card.availability,
-        "unit_price": to_minor_units(card.unit_price) if card.unit_price else None,
-        "unit": card.unit,
-        "created_at": card.created_at,
-    }
 
 
 def compute_list_positions(product: Product, tree: CategoryTree) -> set[ListKey]:
@@ -135,9 +124,20 @@ def refresh_cards(product_id: UUID) -> None:
     another save. The function repeats its work until the row no longer changes. Raises CassandraUnavailable.
     """
     seen = None
+    written = set[ListKey]()
     while (product := queries.get_product_at_quorum(product_id)) is not None and product != seen:
-        _write_cards(product)
+        written |= _write_cards(product, written)
         seen = product
+
+
+def repair_unrecorded_card(product_id: UUID, place: ListKey) -> None:
+    """Delete a card whose place its product has not recorded, or record its place if it belongs there. Raises CassandraUnavailable."""
+    if queries.get_product_at_quorum(product_id) is None:
+        DELETE_CARD.run(**_key_columns(product_id, place))
+        return
+    # A save that is under way may write the card: `refresh_cards` deletes it only if it does not belong there.
+    ADD_LIST_PLACES.run(product_id=product_id, places={place})
+    refresh_cards(product_id)
 
 
 def _key_columns(product_id: UUID, place: ListKey) -> dict[str, Any]:
@@ -145,40 +145,88 @@ def _key_columns(product_id: UUID, place: ListKey) -> dict[str, Any]:
     return {"product_id": product_id, "category_id": category_id, "sort": sort, "sort_key": key}
 
 
-def card_statements(
-    product: Product, tree: CategoryTree
-) -> list[tuple[ListKey, BoundStatement, BoundStatement]]:
-    """Return each place of a product, with the writes of the place and of its card."""
+def card_statements(product: Product, tree: CategoryTree) -> list[tuple[ListKey, BoundStatement]]:
+    """Return each place of a product with the write of its card, sorted by place. `ADD_LIST_PLACES` writes the places."""
     belongs = sorted(compute_list_positions(product, tree))
     values = card_columns(product_card(product)) if belongs else {}
-    keys = [_key_columns(product.product_id, each) for each in belongs]
     return [
-        (place, INSERT_LIST_POSITION.bind(**key), INSERT_CARD.bind(**key, **values))
-        for place, key in zip(belongs, keys, strict=True)
+        (place, INSERT_CARD.bind(**_key_columns(product.product_id, place), **values))
+        for place in belongs
     ]
 
 
 def list_positions(product_id: UUID) -> set[ListKey]:
     """Return the places where a product has cards, or may have them. Raises CassandraUnavailable."""
-    return {
-        (row.category_id, row.sort, row.sort_key)
-        for row in LIST_POSITIONS.all(product_id=product_id)
-    }
+    reading = LIST_PLACES.start(product_id=product_id)
+    former = FORMER_PLACES.all(product_id=product_id)
+    return _stored_places(reading.one()) | {tuple(row) for row in former}
 
 
-def _write_cards(product: Product) -> None:
+def _stored_places(row: Row | None) -> set[ListKey]:
+    return set(row.list_places or ()) if row else set()
+
+
+def _write_cards(product: Product, written: Set[ListKey]) -> set[ListKey]:
+    """Write a product's cards and delete those in other places; return the places of the cards.
+
+    `written` are the places where this call of `refresh_cards` has written cards before. Another save may have removed these
+    places from the product before the cards were written.
+    """
     product_id = product.product_id
-    reading = LIST_POSITIONS.start(product_id=product_id)
+    reading = LIST_PLACES.start(product_id=product_id)
+    reading_former = FORMER_PLACES.start(product_id=product_id)
     belongs = compute_list_positions(
         product, queries.get_category_tree_with(*product.all_category_ids)
     )
-    found = {(row.category_id, row.sort, row.sort_key) for row in reading.rows()}
+    found = _stored_places(reading.one()) | written
+    former: set[ListKey] = {tuple(row) for row in reading_former.rows()}
     values = card_columns(product_card(product)) if belongs else {}
-    missing = [_key_columns(product_id, each) for each in belongs - found]
-    wait_for_all([INSERT_LIST_POSITION.start(**each) for each in missing])
+    if belongs:
+        # Also the places that were found: another save may be about to remove them.
+        ADD_LIST_PLACES.run(product_id=product_id, places=belongs)
     present = [_key_columns(product_id, each) for each in belongs]
     wait_for_all([INSERT_CARD.start(**each, **values) for each in present])
-    outdated = [_key_columns(product_id, each) for each in found - belongs]
     # The place of a card is recorded as long as the card may be there.
-    wait_for_all([DELETE_CARD.start(**each) for each in outdated])
-    wait_for_all([DELETE_LIST_POSITION.start(**each) for each in outdated])
+    outdated = (found | former) - belongs
+    wait_for_all([DELETE_CARD.start(**_key_columns(product_id, each)) for each in outdated])
+    if gone := found - belongs:
+        REMOVE_LIST_PLACES.run(product_id=product_id, places=gone)
+    # Only the rows that were read: a process of 0.1.0 may have added others since.
+    wait_for_all([DELETE_FORMER_PLACE.start(**_key_columns(product_id, each)) for each in former])
+    return belongs
+
+
+# The parts of the table of products in which places are moved, and the number of products that are read together.
+MOVE_PARTS, _MOVED_TOGETHER = 256, 50
+
+
+def move_list_places(position: str) -> Iterator[tuple[str, str]]:
+    """Write the cards of all products that 0.1.0 may have left wrong, part by part. See `Backfill.run`. Raises CassandraUnavailable.
+
+    These are the products whose places 0.1.0 has recorded, and those that have places where they do not belong: 0.1.0 does not
+    delete cards whose places this version has recorded.
+    """
+    moved = 0
+    for part in range(int(position or 0), MOVE_PARTS):
+        rows = LISTED_PRODUCTS.iterate_part(part, MOVE_PARTS)
+        while some := list(islice(rows, _MOVED_TOGETHER)):
+            former = {
+                row.product_id: FORMER_PLACES.start(product_id=row.product_id) for row in some
+            }
+            products = queries.get_products_at_quorum(former, queries.guard_product)
+            for row in some:
+                product_id = row.product_id
+                with guard_row(f"list places of product {product_id}"):
+                    is_former = bool(former[product_id].rows())
+                    if is_former or _is_elsewhere(row, products.get(product_id)):
+                        refresh_cards(product_id)
+                        moved += 1
+        yield str(part + 1), f"{moved} products, {part + 1} of {MOVE_PARTS} parts"
+
+
+def _is_elsewhere(row: Row, product: Product | None) -> bool:
+    """Return whether a row of `LISTED_PRODUCTS` has places where its product does not belong."""
+    if product is None:
+        return False
+    tree = queries.get_category_tree_with(*product.all_category_ids)
+    return not _stored_places(row) <= compute_list_positions(product, tree)

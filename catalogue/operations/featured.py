@@ -8,9 +8,10 @@ from django.utils.translation import gettext as _
 
 from cassandra_db import Row, applied_if, conditional_write, current_time, write, write_batch
 from catalogue import queries
+from catalogue.card_rows import card_columns
 from catalogue.entities import Product, ProductCard
 from catalogue.errors import ProductRefused
-from catalogue.operations.cards import card_columns, popularity_rank
+from catalogue.operations.cards import popularity_rank
 from catalogue.operations.product_changes import record_product_change
 from catalogue.queries import product_card
 from catalogue.rules import MAX_ATTEMPTS

@@ -99,7 +99,7 @@ def record_prices(
 ) -> None:
     """Copy prices that have begun from a product's rows into the price history, for all variants or only `variant_ids`.
 
-    Repeating the call does no harm. Raises CassandraUnavailable.
+    A save calls it before it overwrites the rows. Repeating the call does no harm. Raises CassandraUnavailable.
     """
     begun = queries.begun_prices(rows, now)
     chosen = begun if variant_ids is None else begun.keys() & set(variant_ids)

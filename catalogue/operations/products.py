@@ -35,7 +35,6 @@ from catalogue.operations.suggestions import refresh_prefixes
 from catalogue.product_rows import is_stored, product_columns, variant_columns
 from catalogue.rules import MAX_ATTEMPTS, MAX_VARIANT_ROWS, list_refusals
 from catalogue.variants import fingerprint_pictures, fingerprint_variant, follow_base_price
-from jobs.minutes import MINUTE
 from jobs.models import BULK_CHANGE_TTL
 
 AVAILABILITIES = ("in", "few", "ahead", "out")
@@ -109,13 +108,9 @@ def save_product(
     # Recorded before the write, so that a crash leaves a record; and after it, so that derived lists include the write.
     record_product_change(product.product_id, current_time())
     known = before.moments if before else set()
-    moments = {each for each in saved.moments - known if each > now}
-    if repriced:
-        # A job writes the price history if this process is interrupted.
-        moments.add(now + MINUTE)
-    schedule_moments(saved.product_id, moments)
-    ids = {each.variant_id for each in repriced}
-    record_prices(rows, now, ids)
+    schedule_moments(saved.product_id, {each for each in saved.moments - known if each > now})
+    # The rows have the prices until they are overwritten; from then on the history does (decision 123).
+    record_prices(rows, now, {each.variant_id for each in repriced})
     if not _apply_save(saved, rows, bulk_change_id, save_id or uuid4()):
         release_claims(claims)
         raise ProductChanged(queries.get_product_at_quorum(product.product_id))
@@ -123,8 +118,6 @@ def save_product(
     take_claims(list_unclaimed(saved, before))
     if before:
         release_claims(list_given_up(saved, before))
-    if repriced:
-        record_prices(queries.prefetch_product_at_quorum(product.product_id).rows(), now, ids)
     refresh_cards(product.product_id)
     if before and before.name != saved.name:
         refresh_prefixes(saved, [before.name])

@@ -1,51 +1,37 @@
 """The related products on a product's page."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import current_time, write, write_batch
+from cassandra_db import current_time, write
+from cassandra_db.bulk import BulkWriter
 from catalogue import queries
+from catalogue.card_rows import RelatedCard, join_packed, pack_card, pack_related
 from catalogue.entities import Product, ProductCard
-from catalogue.operations.cards import card_columns
 from catalogue.queries import product_card
 from catalogue.rules import MAX_PINNED
 from jobs.rows import guard_row
 
 RELATED_LENGTH = MAX_PINNED
+# How many lists are written at the same time while all are rebuilt.
+WRITES_AT_ONCE = 16
+# How many products are read, or lists written, in one step.
+STEP = 500
 INSERT_RELATED = write(
-    "Q5",
-    """INSERT INTO related_products (product_id, rank, related_id, pinned, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at)
-       VALUES (:product_id, :rank, :related_id, :pinned, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :unit_price, :unit, :created_at)""",
+    "Q5", "INSERT INTO related_cards (product_id, cards) VALUES (:product_id, :cards)"
 )
-DELETE_RELATED = write(
-    "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank"
-)
-DELETE_RELATED_CARD = write(
-    "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank = :rank"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedCard:
-    """A card on another product's list of related products, and whether staff pinned it there."""
-
-    card: ProductCard
-    pinned: bool
 
 
 def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
-    """Return a product's list of related products as stored, with the pins."""
-    return [
-        RelatedCard(queries.card_from_row(row), bool(row.pinned))
-        for row in queries.prefetch_related(product_id).rows()
-    ]
+    """Return a product's list of related products as stored, with the pins. Raises CassandraUnavailable.
+
+    It is read at quorum: a change writes the whole list, so it must not begin with an old one.
+    """
+    return queries.list_related_at_quorum(product_id)
 
 
 def rebuild_related(
@@ -55,33 +41,49 @@ def rebuild_related(
 
     A list begins with the pinned products. Products that share a category or tag with its product follow: first products bought
     together with it, then products that share most categories and tags (X130). `recommendations` are the products bought
-    together with each product, most often first. `products` is iterated once; all cards are in memory.
+    together with each product, most often first. `products` is iterated once; all cards are in memory, packed.
     """
-    cards: dict[UUID, ProductCard] = {}
+    *_, count = rebuild_related_in_steps(products, recommendations)
+    return count
+
+
+def rebuild_related_in_steps(
+    products: Iterable[Product], recommendations: Mapping[UUID, Sequence[UUID]]
+) -> Iterator[int]:
+    """Do the work of `rebuild_related` step by step; yield the number of lists written so far, at last that of all.
+
+    While products are read, 0 is yielded.
+    """
+    cards: dict[UUID, str] = {}
     pinned: dict[UUID, tuple[UUID, ...]] = {}
     groups = _Groups()
-    for product in products:
+    for read_count, product in enumerate(products, start=1):
+        if read_count % STEP == 0:
+            yield 0
         with guard_row(f"related card of product {product.product_id}"):
             if product.is_on_sale(current_time()):
-                cards[product.product_id] = product_card(product)
+                cards[product.product_id] = pack_card(product_card(product))
                 groups.add(product)
                 if product.related_ids:
                     pinned[product.product_id] = product.related_ids
-    for product_id in cards:
-        pins = pinned.get(product_id, ())
-        together = recommendations.get(product_id, ())
-        wanted = dict.fromkeys(
-            [
-                *pins,
-                *(each for each in together if groups.is_shared(product_id, each)),
-                *groups.list_neighbours(product_id),
-            ]
-        )
-        wanted.pop(product_id, None)
-        chosen = [RelatedCard(cards[each], each in pins) for each in wanted if each in cards]
-        with guard_row(f"related list of product {product_id}"):
-            _write_related(product_id, chosen)
-    return len(cards)
+    with BulkWriter(WRITES_AT_ONCE) as bulk:
+        for number, product_id in enumerate(cards):
+            if number and number % STEP == 0:
+                yield number
+            pins = pinned.get(product_id, ())
+            together = recommendations.get(product_id, ())
+            wanted = dict.fromkeys(
+                [
+                    *pins,
+                    *(each for each in together if groups.is_shared(product_id, each)),
+                    *groups.list_neighbours(product_id),
+                ]
+            )
+            wanted.pop(product_id, None)
+            chosen = [(cards[each], each in pins) for each in wanted if each in cards]
+            with guard_row(f"related list of product {product_id}"):
+                _send_related(bulk, product_id, chosen)
+    yield len(cards)
 
 
 class _Groups:
@@ -114,24 +116,29 @@ class _Groups:
         return [each for each, _ in found.most_common()]
 
 
+def _send_related(bulk: BulkWriter, product_id: UUID, chosen: Sequence[tuple[str, bool]]) -> None:
+    bulk.send(related_statement(product_id, chosen))
+
+
+def related_statement(product_id: UUID, chosen: Sequence[tuple[str, bool]]) -> BoundStatement:
+    """Return the write of a list of related products: the first RELATED_LENGTH of these packed cards, with their pins."""
+    return INSERT_RELATED.bind(product_id=product_id, cards=join_packed(chosen[:RELATED_LENGTH]))
+
+
 def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
-    best = chosen[:RELATED_LENGTH]
-    delete = DELETE_RELATED.bind(product_id=product_id, rank=len(best))
-    write_batch([*related_statements(product_id, best), delete])
+    INSERT_RELATED.run(product_id=product_id, cards=pack_related(chosen[:RELATED_LENGTH]))
 
 
-def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[BoundStatement]:
-    """Return the writes that put cards on a product's list of related products, in this order."""
-    return [
-        INSERT_RELATED.bind(
-            product_id=product_id,
-            rank=rank,
-            related_id=each.card.product_id,
-            pinned=each.pinned,
-            **card_columns(each.card),
-        )
-        for rank, each in enumerate(chosen)
+def replace_related_card(product_id: UUID, shown_id: UUID, card: ProductCard | None) -> None:
+    """Replace one product's card on another product's list of related products, or remove it. Raises CassandraUnavailable."""
+    present = list_related_with_pins(product_id)
+    fresh = [
+        RelatedCard(card, each.pinned) if card and each.card.product_id == shown_id else each
+        for each in present
+        if card or each.card.product_id != shown_id
     ]
+    if fresh != present:
+        _write_related(product_id, fresh)
 
 
 def refresh_related(product: Product) -> None:
@@ -140,16 +147,7 @@ def refresh_related(product: Product) -> None:
     _refresh_pinned(product, now)
     card = product_card(product) if product.is_on_sale(now) else None
     for related in list_related_with_pins(product.product_id):
-        present = list_related_with_pins(related.card.product_id)
-        fresh = [
-            RelatedCard(card, each.pinned)
-            if card and each.card.product_id == product.product_id
-            else each
-            for each in present
-            if card or each.card.product_id != product.product_id
-        ]
-        if fresh != present:
-            _write_related(related.card.product_id, fresh)
+        replace_related_card(related.card.product_id, product.product_id, card)
 
 
 def _refresh_pinned(product: Product, now: datetime) -> None:

@@ -51,7 +51,8 @@ def list_scheduled_products(minutes: Sequence[datetime], most: int) -> list[tupl
 
 
 def follow_schedule(minute: datetime, product_id: UUID) -> None:
-    """Update lists and price history for a product that changes in this minute. Raises CassandraUnavailable."""
+    """Update the lists of a product that changes in this minute. Raises CassandraUnavailable."""
+    # Workers of 0.1.0 look only in the history for the price before a drop. The version after 0.2.0 leaves this out.
     record_prices(queries.prefetch_product_at_quorum(product_id).rows(), current_time())
     refresh_cards(product_id)
     record_product_change(product_id, current_time())

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from cassandra_db import current_microseconds, current_time, scan, write, write_batch
+from cassandra_db.bulk import BulkWriter
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.queries import product_card
@@ -13,6 +14,8 @@ from jobs.rows import guard_row
 from pricing.money import to_minor_units
 
 MAX_PRODUCTS_A_PREFIX = 50
+# How many prefixes are written at the same time while all are rebuilt.
+WRITES_AT_ONCE = 32
 INSERT_PREFIX_ROW = write(
     "Q3",
     """INSERT INTO products_by_name_prefix (prefix, rank, product_id, name, slug, picture, price, price_varies, currency,
@@ -75,16 +78,17 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
                 if len(rows) >= 8 * MAX_PRODUCTS_A_PREFIX:
                     rows[:] = _best_suggestions(rows)
     at = current_microseconds()
-    for row in PREFIXES.iterate_table():
-        if row.prefix not in best:
-            DELETE_PREFIX.run(prefix=row.prefix, at=at - 1)
-    for prefix, rows in best.items():
-        inserts = [
-            INSERT_PREFIX_ROW.bind(prefix=prefix, rank=rank, at=at, **values)
-            for rank, _, values in _best_suggestions(rows)
-        ]
-        # The deletion is one microsecond older: with an equal timestamp it would also delete the new rows.
-        write_batch([DELETE_PREFIX.bind(prefix=prefix, at=at - 1), *inserts])
+    with BulkWriter(WRITES_AT_ONCE) as bulk:
+        for row in PREFIXES.iterate_table():
+            if row.prefix not in best:
+                bulk.send(DELETE_PREFIX.bind(prefix=row.prefix, at=at - 1))
+        for prefix, rows in best.items():
+            inserts = [
+                INSERT_PREFIX_ROW.bind(prefix=prefix, rank=rank, at=at, **values)
+                for rank, _, values in _best_suggestions(rows)
+            ]
+            # The deletion is one microsecond older: with an equal timestamp it would also delete the new rows.
+            bulk.send(DELETE_PREFIX.bind(prefix=prefix, at=at - 1), *inserts)
     return len(best)
 
 

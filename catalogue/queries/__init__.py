@@ -1,5 +1,6 @@
 """The reads of the catalogue, one file for each subject."""
 
+from catalogue.card_rows import card_from_row
 from catalogue.product_rows import begun_prices, product_from_rows
 from catalogue.queries.card_lists import (
     FEATURED_SORT,
@@ -7,18 +8,19 @@ from catalogue.queries.card_lists import (
     PAGE_LENGTH,
     SORT_LABELS,
     SORTS,
-    card_from_row,
     default_sort,
     get_category_page,
     get_front_page_pins,
     list_cards_by_prefix,
     list_featured,
     list_products_after,
+    list_related_at_quorum,
     prefetch_category_cards,
     prefetch_featured,
     prefetch_product_cards,
     prefetch_related,
     product_card,
+    related_cards,
     sort_labels,
 )
 from catalogue.queries.categories import (

@@ -6,14 +6,23 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from cassandra_db import LOCAL_ONE, PendingResult, Row, current_time, page_key, page_token, read
+from cassandra_db import (
+    LOCAL_ONE,
+    LOCAL_QUORUM,
+    PendingResult,
+    Row,
+    current_time,
+    page_key,
+    page_token,
+    read,
+)
+from catalogue.card_rows import RelatedCard, card_from_row, parse_related
 from catalogue.entities import CardPage, CategoryNode, Product, ProductCard
 from catalogue.photos import parse_photo
 from catalogue.product_rows import product_from_rows
 from catalogue.queries.products import get_products, leave_out, prefetch_product
 from catalogue.queries.suggestions import list_suggestions
 from catalogue.unit_prices import compute_unit_price
-from pricing.money import from_minor_units
 from web.types import StrOrPromise
 
 PAGE_LENGTH = 16
@@ -84,34 +93,6 @@ def list_products_after(
         category_id=category_id, sort=sort, sort_key=sort_key, product_id=product_id, most=most
     )
     return [(row.sort_key, row.product_id) for row in rows]
-
-
-def card_from_row(row: Row) -> ProductCard:
-    """Return the card that a row of any table of cards stores."""
-    return ProductCard(
-        product_id=row.product_id,
-        name=row.name,
-        slug=row.slug,
-        brand=row.brand or "",
-        picture=row.picture,
-        swatches=tuple(row.swatches or ()),
-        variant_count=row.variant_count,
-        price=from_minor_units(row.price, row.currency),
-        price_varies=bool(row.price_varies),
-        compare_at=None
-        if row.compare_at is None
-        else from_minor_units(row.compare_at, row.currency),
-        rating=round(row.rating, 1) if row.rating is not None else None,
-        rating_count=row.rating_count or 0,
-        popularity=row.popularity or 0,
-        bestseller=bool(row.bestseller),
-        availability=row.availability or "out",
-        created_at=row.created_at,
-        unit_price=None
-        if row.unit_price is None
-        else from_minor_units(row.unit_price, row.currency),
-        unit=row.unit or "",
-    )
 
 
 def default_sort(node: CategoryNode) -> str:
@@ -208,17 +189,31 @@ def list_featured(feature_type: str) -> list[ProductCard]:
 
 # Q5: the products related to a product.
 RELATED = read(
-    "Q5",
-    """SELECT rank, related_id AS product_id, pinned, name, slug, brand, picture, swatches, variant_count, price,
-       price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at FROM related_products
-       WHERE product_id = :product_id""",
-    consistency=LOCAL_ONE,
+    "Q5", "SELECT cards FROM related_cards WHERE product_id = :product_id", consistency=LOCAL_ONE
 )
 
 
+RELATED_NOW = RELATED.with_consistency(LOCAL_QUORUM)
+
+
 def prefetch_related(product_id: UUID) -> PendingResult:
-    """Start reading a product's list of related products."""
+    """Start reading a product's list of related products, for `related_cards`."""
     return RELATED.start(product_id=product_id)
+
+
+def list_related_at_quorum(product_id: UUID) -> list[RelatedCard]:
+    """Return a product's list of related products with every acknowledged write, and with the pins. Raises CassandraUnavailable."""
+    return _related_from_row(RELATED_NOW.one(product_id=product_id))
+
+
+def _related_from_row(row: Row | None) -> list[RelatedCard]:
+    """Return a product's list of related products from its row, with the pins."""
+    return parse_related(row.cards) if row and row.cards else []
+
+
+def related_cards(row: Row | None) -> list[ProductCard]:
+    """Return the cards of a product's list of related products from its row."""
+    return [each.card for each in _related_from_row(row)]
 
 
 def list_cards_by_prefix(typed: str) -> list[ProductCard]:

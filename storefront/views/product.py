@@ -97,7 +97,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
             listed_from_rows(reading_reviews.rows()),
             newest_from_rows(reading_questions.rows()),
         ),
-        "related": make_card_list(queries.card_from_row(row) for row in reading_related.rows()),
+        "related": make_card_list(queries.related_cards(reading_related.one())),
         "page_description": SimpleLazyObject(lambda: summarize_product(found)),
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",

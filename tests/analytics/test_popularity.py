@@ -122,7 +122,9 @@ def test_x204_what_was_there_before_gets_its_place_and_keeps_nobody_busy() -> No
         if sort == "popular":
             place = {"category_id": category_id, "sort": sort, "sort_key": key}
             operations.cards.DELETE_CARD.run(product_id=product.product_id, **place)
-            operations.cards.DELETE_LIST_POSITION.run(product_id=product.product_id, **place)
+            operations.REMOVE_LIST_PLACES.run(
+                product_id=product.product_id, places={(category_id, sort, key)}
+            )
     assert listed(node.category_id) == []
     began = datetime.now(UTC)
     assert update_popularity([product], now, 9) == 1

@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 from catalogue import queries
 from catalogue.entities import Product, ProductCard
 from catalogue.operations import (
-    LIST_POSITIONS,
     add_former_prices,
     list_changed_products,
+    list_positions,
     save_product,
     set_availability,
 )
@@ -19,6 +19,7 @@ from inventory import queries as stock
 from inventory.entities import SENTINEL
 from inventory.operations import copy_stock, receive_stock
 from inventory.warehouses import list_warehouses
+from tests.catalogue.reads import stored
 from tests.factories import make_category, make_product, make_stock
 
 SORT_OF = {sort: name for name, (sort, is_down) in SORTS.items() if name != "price-down"}
@@ -58,10 +59,10 @@ def save_as_staff(product: Product, now: datetime) -> Product:
 def cards_of(product: Product) -> list[tuple[str, bytes, ProductCard]]:
     """A product's cards in all lists, with their keys; what names the product is left out."""
     found = []
-    for row in LIST_POSITIONS.all(product_id=product.product_id):
-        cards = get_category_page(row.category_id, SORT_OF[row.sort], limit=24).cards
+    for category_id, sort, sort_key in sorted(list_positions(product.product_id)):
+        cards = get_category_page(category_id, SORT_OF[sort], limit=24).cards
         (card,) = (each for each in cards if each.product_id == product.product_id)
-        found.append((row.sort, row.sort_key, replace(card, product_id=SENTINEL, slug="")))
+        found.append((sort, sort_key, replace(card, product_id=SENTINEL, slug="")))
     return found
 
 
@@ -87,11 +88,11 @@ def test_a_product_reads_as_one_that_staff_have_saved_and_stands_in_lists_if_it_
     for each in (plain, listed):
         assert replace(without_ids(each.product_id), updated_at=product.updated_at) == product
         histories = [
-            [queries.list_price_history(variant.variant_id) for variant in one.variants]
-            for one in (each, theirs)
+            [queries.list_price_history(read, variant) for variant in read.variants]
+            for read in map(stored, (each, theirs))
         ]
         assert histories[0] == histories[1]
-    assert LIST_POSITIONS.all(product_id=plain.product_id) == []
+    assert list_positions(plain.product_id) == set()
     assert cards_of(listed) == cards_of(theirs)
     assert len(cards_of(listed)) == 5
     changed = list_changed_products(now, datetime.now(UTC))

@@ -42,5 +42,5 @@ def test_a_save_writes_what_is_typed_and_nothing_that_is_counted() -> None:
 
 def test_the_table_and_the_entity_have_these_columns() -> None:
     static = {name for name, column in ProductTable._columns.items() if column.static}
-    assert static == ALL | HIDDEN | {"save_id", "bulk_change_ids"}
+    assert static == ALL | HIDDEN | {"save_id", "bulk_change_ids", "list_places"}
     assert {each.name for each in fields(Product)} == ALL | {"product_id", "version", "variants"}

@@ -8,8 +8,10 @@ from uuid import UUID, uuid4
 import pytest
 from moneyed import EUR, Money
 
+from cassandra_db import LOCAL_QUORUM, PendingResult, Row
 from catalogue import jobs, operations, queries
 from catalogue.entities import Product, ProductCard
+from catalogue.operations import related
 from catalogue.words import name_prefixes, search_terms, split_words, word_forms
 from jobs.leases import hold_lease, save_position
 from tests.clock import now
@@ -17,7 +19,7 @@ from tests.factories import make_category, make_product
 
 
 def list_related(product_id: UUID) -> list[ProductCard]:
-    return [queries.card_from_row(row) for row in queries.prefetch_related(product_id).rows()]
+    return [each.card for each in operations.list_related_with_pins(product_id)]
 
 
 def names(typed: str) -> list[str]:
@@ -106,6 +108,32 @@ def test_x130_q5_pinned_first_then_what_has_a_category_or_a_tag_in_common() -> N
     assert related_names(hat) == ["Pinned", "Together", "Teapot", "Tagged"]
     operations.rebuild_related([product, teapot], {product.product_id: [teapot.product_id]})
     assert related_names(product) == []
+
+
+def test_q5_lists_are_rebuilt_in_steps_between_which_a_backfill_may_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(related, "STEP", 2)
+    category = make_category()
+    products = [make_product(category=category) for _ in range(5)]
+    assert list(operations.rebuild_related_in_steps(products, {})) == [0, 0, 2, 4, 5]
+    assert {len(list_related(each.product_id)) for each in products} == {4}
+
+
+def test_q5_a_list_that_is_changed_is_read_from_a_majority_of_the_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The whole list is written again: one that a single node still has would bring back what others have replaced."""
+    one, asked, rows = make_product("One"), list[int](), PendingResult.rows
+
+    def note(self: PendingResult) -> list[Row]:
+        if "related_cards" in self.statement.cql:
+            asked.append(self.statement.consistency)
+        return rows(self)
+
+    monkeypatch.setattr(PendingResult, "rows", note)
+    operations.replace_related_card(one.product_id, uuid4(), None)
+    assert asked == [LOCAL_QUORUM]
 
 
 def test_q5_a_changed_product_is_renewed_where_it_stands() -> None:

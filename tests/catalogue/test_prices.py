@@ -37,7 +37,8 @@ def at(day: float, price: str, was: str = "") -> PricePoint:
 
 def history(product: Product) -> list[tuple[str, bool]]:
     """The prices in a product's history, and whether something was crossed out."""
-    points = queries.list_price_history(product.variants[0].variant_id)
+    read = stored(product)
+    points = queries.list_price_history(read, read.variants[0])
     return [(f"{point.price.amount:.0f}", point.compare_at is not None) for point in points]
 
 
@@ -122,25 +123,73 @@ def test_x93_what_was_asked_is_in_the_history_wherever_a_save_stops(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     product = make_product("Lamp", price="20.00", listed=True)
-    real, calls = operations.record_prices, list[int]()
 
-    def cut(*args: Any) -> None:
-        calls.append(1)
-        if len(calls) == 2:
-            raise CassandraUnavailable("pulled out")
-        real(*args)
+    def cut(*_: Any) -> None:
+        raise CassandraUnavailable("pulled out")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(product_saves, "record_prices", cut)
-        with pytest.raises(CassandraUnavailable):
-            operations.save_product(changed(product, price=euro("12")), now())
-    assert history(product) == [("20", False)]
-    minutes = [operations.schedule_minute(now() + n * MINUTE) for n in (0, 1)]
-    scheduled = operations.list_scheduled_products(minutes, 100)
-    assert product.product_id in {product_id for _, product_id in scheduled}
-    # Also where the worker has not come by before the next save.
+    for step, asked in (
+        ("_apply_save", [("20", False)]),
+        ("refresh_cards", [("20", False), ("12", False)]),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(product_saves, step, cut)
+            with pytest.raises(CassandraUnavailable):
+                operations.save_product(changed(product, price=euro("12")), now())
+        assert history(product) == asked
     operations.save_product(changed(stored(product), price=euro("16")), now())
     assert history(product) == [("20", False), ("12", False), ("16", False)]
+
+
+def former_prices(product: Product) -> list[Money]:
+    """What the history has of a product's first variant."""
+    rows = queries.prefetch_price_history(product.variants[0].variant_id).rows()
+    return [point.price for point in queries.price_history_from_rows(rows)]
+
+
+def test_x574_a_single_price_is_in_no_history_and_planned_ones_are_once_they_are_overwritten() -> (
+    None
+):
+    draft = operations.duplicate_product(make_product(price="20.00"), now())
+    shown = operations.save_product(replace(draft, status="active"), now())
+    assert (former_prices(shown), history(shown)) == ([], [("20", False)])
+    soon = (PricePoint(now() + DAY, euro("25")), PricePoint(now() + 2 * DAY, euro("30")))
+    saved = operations.save_product(changed(shown, planned=soon), now())
+    with time_machine.travel(now() + 3 * DAY, tick=True):
+        assert former_prices(saved) == [euro("20")], "it is noted with the plan"
+        assert history(saved) == [("20", False), ("25", False), ("30", False)]
+        read = stored(saved)
+        reduced = PricePoint(now(), euro("15"))
+        asked = queries.list_price_history(read, read.variants[0])
+        reference = queries.find_reference_price(read, read.variants[0], asked, reduced)
+        assert reference == euro("20")
+        lower = operations.save_product(changed(read, price=euro("15")), now())
+        assert former_prices(lower) == [euro("20"), euro("25"), euro("30")]
+        assert [price for price, _ in history(lower)] == ["20", "25", "30", "15"]
+
+
+def test_x574_a_price_that_begins_after_the_clock_of_the_next_save_is_in_the_history() -> None:
+    product = make_product("Lamp", price="20.00", now=now() - DAY)
+    ahead = operations.save_product(
+        changed(product, price=euro("25")), now() + timedelta(seconds=3)
+    )
+    lower = operations.save_product(changed(ahead, price=euro("15")), now())
+    assert former_prices(lower) == [euro("20"), euro("25")]
+
+
+def test_x574_workers_of_the_former_version_find_the_price_before_a_planned_one() -> None:
+    product = make_product("Lamp", price="20.00", now=now() - DAY)
+    planned = (PricePoint(now() + DAY, euro("15")),)
+    saved = operations.save_product(changed(product, planned=planned), now())
+    with time_machine.travel(now() + 2 * DAY, tick=True):
+        operations.follow_schedule(operations.schedule_minute(now()), saved.product_id)
+        assert former_prices(saved) == [euro("20"), euro("15")]
+
+
+def test_x93_a_product_that_comes_at_another_time_keeps_its_history_whole() -> None:
+    product = make_product("Theodolite", price="30.00", now=now() - 90 * DAY)
+    for active_from in (now() - DAY, now() - 30 * DAY, None):
+        product = operations.save_product(replace(product, active_from=active_from), now())
+    assert history(product) == [("30", False)] * 4
 
 
 def test_x93_a_draft_asks_nothing() -> None:
@@ -169,7 +218,7 @@ def test_x93_the_history_has_what_was_asked_of_somebody_alone() -> None:
         read = stored(gone)
         assert [each.price for each in read.variants] == [euro("5"), euro("6")]
         for variant in read.variants:
-            asked = queries.list_price_history(variant.variant_id)
+            asked = queries.list_price_history(read, variant)
             assert [point.price for point in asked] == [euro("20")]
             reduced = PricePoint(now(), euro("4"))
             assert queries.find_reference_price(read, variant, asked, reduced) == euro("20")
@@ -180,7 +229,7 @@ def test_x93_a_price_is_asked_anew_when_its_product_comes_at_another_time() -> N
     coming = replace(draft, status="active", active_from=now() + 9 * DAY)
     coming = operations.save_product(coming, now() - 8 * DAY)
     shown = operations.save_product(replace(coming, active_from=None), now())
-    (point,) = queries.list_price_history(shown.variants[0].variant_id)
+    (point,) = queries.list_price_history(shown, shown.variants[0])
     assert point.starts_at == shown.updated_at
     # And what is gone, and comes again.
     gone = operations.save_product(replace(shown, active_until=now() + DAY), now())
@@ -301,7 +350,7 @@ def test_x94_the_highest_price_that_may_be_crossed_out_can_be_shown_beside_the_f
     )
     planned = operations.save_product(changed(product, planned=sale), now())
     variant = planned.variants[0]
-    history = queries.list_price_history(variant.variant_id)
+    history = queries.list_price_history(planned, variant)
     for day, price, reference in ((0, "12", "20"), (1.5, "12", "20"), (3, "12", "15")):
         reduced = PricePoint(now() + day * DAY, euro(price))
         assert queries.find_reference_price(planned, variant, history, reduced) == euro(reference)

@@ -30,10 +30,6 @@ def listed(category_id: Any, sort: str = "name") -> list[str]:
     return [card.name for card in queries.get_category_page(category_id, sort).cards]
 
 
-def list_positions(product: Product) -> set[tuple[Any, ...]]:
-    return {tuple(row) for row in operations.LIST_POSITIONS.all(product_id=product.product_id)}
-
-
 def test_a_product_comes_back_as_it_was_saved() -> None:
     saved = make_product(
         "Teapot",
@@ -136,7 +132,7 @@ def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
     operations.save_product(replace(product, variants=(dearer,)), now())
     cards = queries.get_category_page(category.category_id, "price").cards
     assert [card.price for card in cards] == [Money("30.00", EUR)]
-    assert len(list_positions(product)) == 5
+    assert len(operations.list_positions(product.product_id)) == 5
 
 
 def test_another_category_takes_the_cards_along() -> None:
@@ -152,7 +148,7 @@ def test_an_archived_product_leaves_all_lists() -> None:
     product = make_product(category=category, listed=True)
     operations.save_product(replace(product, status="archived"), now())
     assert listed(category.category_id) == []
-    assert list_positions(product) == set()
+    assert operations.list_positions(product.product_id) == set()
 
 
 def test_a_variant_that_is_left_out_is_kept_as_no_longer_sold() -> None:
@@ -275,10 +271,10 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
     cheaper = replace(product, variants=(replace(product.variants[0], price=Money("4.00", EUR)),))
     with monkeypatch.context() as patch:
         steps = (
-            operations.INSERT_LIST_POSITION,
+            operations.ADD_LIST_PLACES,
             operations.INSERT_CARD,
             operations.DELETE_CARD,
-            operations.DELETE_LIST_POSITION,
+            operations.REMOVE_LIST_PLACES,
         )
         for statement in steps:
             patch.setattr(statement, "start", cut(statement.start))
@@ -291,7 +287,7 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
     found = existing(queries.get_product(product.product_id))
     prices = [card.price for card in queries.get_category_page(category.category_id, "price").cards]
     assert prices == [found.variants[0].price]
-    assert len(list_positions(product)) == 5
+    assert len(operations.list_positions(product.product_id)) == 5
 
 
 def test_two_who_save_at_once_leave_one_card() -> None:
@@ -313,7 +309,31 @@ def test_two_who_save_at_once_leave_one_card() -> None:
         found = existing(queries.get_product_at_quorum(product.product_id))
         cards = queries.get_category_page(category.category_id, "price").cards
         assert [card.price for card in cards] == [found.variants[0].price]
-        assert len(list_positions(product)) == 5
+        assert len(operations.list_positions(product.product_id)) == 5
+
+
+@pytest.mark.parametrize("step", ["ADD_LIST_PLACES", "INSERT_CARD"])
+def test_a_card_that_is_written_after_another_save_has_removed_its_place_is_deleted(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    category = make_category()
+    product = make_product(price="10.00", category=category, listed=True)
+    statement, saved = getattr(operations, step), list[Product]()
+    real = statement.start
+
+    def save_first(**columns: Any) -> Any:
+        if not saved:
+            saved.append(product)
+            dearer = replace(product.variants[0], price=Money("30.00", EUR))
+            operations.save_product(replace(product, variants=(dearer,)), now())
+        return real(**columns)
+
+    monkeypatch.setattr(statement, "start", save_first)
+    operations.refresh_cards(product.product_id)
+    assert saved == [product]
+    cards = queries.get_category_page(category.category_id, "price").cards
+    assert [card.price for card in cards] == [Money("30.00", EUR)]
+    assert len(operations.list_positions(product.product_id)) == 5
 
 
 def test_x29_an_availability_reaches_every_card_and_survives_a_save() -> None:

@@ -45,6 +45,7 @@ from io import StringIO
 from django.core.management import call_command
 from cassandra_db.session import close_session
 from catalogue import queries, search
+from catalogue.operations import list_related_with_pins
 from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
 from demo import orders as demo_orders
@@ -70,7 +71,7 @@ def looked_at():
     return {
         "products": len(products),
         "rows": [len(queries.list_featured(name)) for name in ("featured", "deals", "new_arrivals", "popular")],
-        "without company": [p.name for p in products if not queries.prefetch_related(p.product_id).rows()],
+        "without company": [p.name for p in products if not list_related_with_pins(p.product_id)],
         "words": Counter(order.customer_label for order in placed),
         "numbers": len({order.number for order in placed}),
         "wrong sums": [o.number for o in placed if o.subtotal + o.delivery - o.discount != o.total],
@@ -148,6 +149,7 @@ seen("as before", sold() == before)
 LARGE = """
 import json
 from catalogue import queries, search
+from catalogue.operations import list_related_with_pins
 from inventory.queries import get_stock
 from orders import queries as orders
 from benchmarks import scale
@@ -165,7 +167,7 @@ print(json.dumps({
     },
     "slug": queries.find_product_id_by_slug(product.slug) == product.product_id,
     "sku": queries.find_variant_by_sku(product.variants[0].sku).variant_id == product.variants[0].variant_id,
-    "related": len(queries.prefetch_related(product.product_id).rows()),
+    "related": len(list_related_with_pins(product.product_id)),
     "stock": set(get_stock(product.product_id)) == {v.variant_id for v in product.variants},
     "order": [order.state, order.payment, order.fulfilment, len(order.events), order.board_column],
     "by number": orders.get_order_by_number(order.number) == order,

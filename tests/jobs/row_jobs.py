@@ -492,7 +492,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("product feeds", RowJob("storefront.feeds.list_items", make_products, returns=[])),
     ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_products, lambda _, product, now: product, returns=False)),
     ("suggestions", RowJob("catalogue.operations.suggestions.prefix_rank", make_products, lambda product, _: product, returns=0)),
-    ("related products", RowJob("catalogue.operations.related._write_related", lambda patch: [each.product_id for each in make_products(patch)], lambda product_id, _: product_id)),
+    ("related products", RowJob("catalogue.operations.related._send_related", lambda patch: [each.product_id for each in make_products(patch)], lambda _, product_id, __: product_id)),
     ("bulk changes", RowJob("catalogue.bulk_changes._change_product", make_bulk_change, lambda _, row: row.product_id)),
     ("account search", RowJob("accounts.operations.search_terms.save_search_terms", make_names, find=find_noted(NAMES_UNDER_WAY, "user_id"), after=7 * MINUTE)),
     ("erasures", RowJob("accounts.operations.erasure.erase_account", make_erasures, find=find_noted(ERASURES, "user_id"))),

@@ -76,7 +76,7 @@ def _prices_page(
     form: PlannedPriceForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    history = queries.list_price_history(variant.variant_id)
+    history = queries.list_price_history(product, variant)
     lowest = Money(0, variant.price.currency)
     context = {
         "product": product,

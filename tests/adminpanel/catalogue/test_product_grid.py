@@ -48,7 +48,7 @@ def wrong_in(*products: Product, more: tuple[str, ...] = ()) -> list[str]:
     """What the consistency check says of products, what they have claimed and where they are listed, and of their stock."""
     variants = frozenset(each.variant_id for product in products for each in product.variants)
     only = Scope(products=frozenset(each.product_id for each in products), variants=variants)
-    return found(only, "I1", "I13", "I14", "I16", "I18", "I20", *more)
+    return found(only, "I1", "I13", "I14", "I18", "I20", *more)
 
 
 def errors_in(content: bytes) -> dict[str, str]:
