@@ -93,6 +93,11 @@ def _collect(name: str) -> list[Any]:
     return [step for module in modules for step in getattr(module, name, ())]
 
 
+def is_backfill_done(step: Backfill) -> bool:
+    """Return whether the rows of earlier versions have what a backfill stores. Raises CassandraUnavailable."""
+    return get_lease(step.job).position == DONE
+
+
 def list_pending_steps() -> PendingSteps:
     """Return what is left to do. Raises CassandraUnavailable."""
     parts, backfills, table = list_parts(), list_backfills(), LeaseTable.__table_name__

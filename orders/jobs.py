@@ -22,6 +22,7 @@ from jobs.minutes import MINUTE
 from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count, make_sharded_jobs
 from jobs.rows import guard_row
+from jobs.schema import is_backfill_done
 from jobs.shards import Shard
 from orders import board_queries, bulk_changes, operations, queries
 from orders.lifecycle.entities import Order
@@ -37,8 +38,8 @@ from orders.operations.abandonment import (
 )
 from orders.operations.pending_effects import DUE_EFFECTS, has_effects
 from orders.operations.user_stats import DUE_USER_STATS
-from orders.rebuild import FILL_PARTS, fill_books
 from orders.reconciliation import reconcile_shard
+from orders.schema_steps import BOOKS
 from past_orders.operations import claim_past_orders
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
@@ -339,20 +340,13 @@ def count_segments(now: datetime) -> str:
     )
 
 
-BOOKS, RECONCILIATION = "books", "reconciliation"
+RECONCILIATION = "reconciliation"
 
 
-def keep_books(now: datetime) -> str:
-    """Book the orders of before the books began, part by part; then close the months that are due."""
-    done, ends = int(get_position(BOOKS) or 0), monotonic() + TURN
-    if done == FILL_PARTS:
-        month = books.close_due_month(now)
-        return _("closing %(month)s") % {"month": f"{month:%Y-%m}"} if month else ""
-    while done < FILL_PARTS and monotonic() < ends:
-        fill_books(done)
-        done += 1
-        save_position(BOOKS, str(done))
-    return _("%(done)s of %(all)s parts of the orders booked") % {"done": done, "all": FILL_PARTS}
+def close_due_month(now: datetime) -> str:
+    """Go on with closing the month that is due, once the orders of before the books began are booked."""
+    month = books.close_due_month(now) if is_backfill_done(BOOKS) else None
+    return _("closing %(month)s") % {"month": f"{month:%Y-%m}"} if month else ""
 
 
 def reconcile_orders(now: datetime) -> str:
@@ -399,7 +393,7 @@ JOBS = [
         count_returning_customers,
         idle_every=timedelta(hours=1),
     ),
-    Job(BOOKS, timedelta(seconds=10), keep_books, idle_every=timedelta(hours=1), has_own_loop=True),
+    Job("books", timedelta(minutes=1), close_due_month, idle_every=timedelta(hours=1)),
     Job(
         RECONCILIATION,
         timedelta(seconds=30),

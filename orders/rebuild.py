@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from functools import partial
 
 from analytics.operations import mark_day_changed
 from analytics.queries import list_day_facts, list_incomplete_days
@@ -10,13 +9,12 @@ from jobs.rows import guard_row
 from orders import queries
 from orders.operations import count_user_stats, write_copies
 from orders.operations.books import record_order_books
-from orders.operations.pending_effects import record_pending_effects
 from orders.operations.returning_customers import count_customers_of_day
 from orders.operations.sales import record_order_sale
 from orders.queries import ORDER_IDS, USERS_WITH_ORDERS
 
-# The parts in which the sums of all members are computed.
-STATS_PARTS = 256
+# The parts in which the sums of all members are computed, and all orders booked: 4,000 orders each at a million.
+FILL_PARTS = 256
 
 
 def rebuild_order_lists(now: datetime) -> str:
@@ -38,12 +36,12 @@ def rebuild_user_stats(now: datetime) -> str:
 def fill_user_stats(position: str) -> Iterator[tuple[str, str]]:
     """Compute the sums of all members who have ordered, part by part. See `Backfill.run`. Raises CassandraUnavailable."""
     counted = 0
-    for part in range(int(position or 0), STATS_PARTS):
-        for row in USERS_WITH_ORDERS.iterate_part(part, STATS_PARTS):
+    for part in range(int(position or 0), FILL_PARTS):
+        for row in USERS_WITH_ORDERS.iterate_part(part, FILL_PARTS):
             with guard_row(f"sums of user {row.user_id}"):
                 count_user_stats(row.user_id)
                 counted += 1
-        yield str(part + 1), f"{counted} customers, {part + 1} of {STATS_PARTS} parts"
+        yield str(part + 1), f"{counted} customers, {part + 1} of {FILL_PARTS} parts"
 
 
 def fill_sales(position: str) -> Iterator[tuple[str, str]]:
@@ -67,20 +65,16 @@ def fill_sales(position: str) -> Iterator[tuple[str, str]]:
         yield "", f"{completed} orders, {number} of {len(days)} days"
 
 
-# The parts in which all orders are booked: a thousand orders each at a million.
-FILL_PARTS = 1024
+def fill_books(position: str) -> Iterator[tuple[str, str]]:
+    """Book the entries of the orders of before the books began, part by part. See `Backfill.run`. A repeat books nothing.
 
-
-def fill_books(part: int) -> int:
-    """Book the entries of the orders in one of FILL_PARTS parts; return their number. A repeat books nothing.
-
-    An order that fails is booked with its pending effects. Raises CassandraUnavailable.
+    Raises CassandraUnavailable.
     """
-    count = 0
-    for row in ORDER_IDS.iterate_part(part, FILL_PARTS):
-        postpone = partial(record_pending_effects, row.order_id)
-        with guard_row(f"books of order {row.order_id}", postpone):
-            if order := queries.get_order(row.order_id):
-                record_order_books(order, queries.list_items(order), is_fill=True)
-                count += 1
-    return count
+    booked = 0
+    for part in range(int(position or 0), FILL_PARTS):
+        for row in ORDER_IDS.iterate_part(part, FILL_PARTS):
+            with guard_row(f"books of order {row.order_id}"):
+                if order := queries.get_order(row.order_id):
+                    record_order_books(order, queries.list_items(order), is_fill=True)
+                    booked += 1
+        yield str(part + 1), f"{booked} orders, {part + 1} of {FILL_PARTS} parts"

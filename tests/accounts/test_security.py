@@ -41,7 +41,7 @@ from tests.waiting import wait_until
 from tests.web_server import CassandraProxy, serve_shop
 from web.rate_limits import list_alarms
 
-pytestmark = pytest.mark.timeout(300)  # fifty hashes take their time on a small machine
+pytestmark = pytest.mark.timeout(600)  # fifty hashes take their time on a small machine
 LOGIN, REGISTER, RESET = "/account/login/", "/account/register/", "/account/reset/"
 AT_ONCE = 50
 USERS = scan(

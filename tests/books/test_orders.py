@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 from zipfile import ZipFile
 
@@ -23,15 +24,14 @@ from books.entities import FEE, INVOICE, PAYMENT, REFUND, BookEntry, TaxedAmount
 from books.operations import LATEST_ENTRY, close_month, entry_row, remove_entry, roll_up_day
 from cassandra_db import count_statements, write_batch
 from consistency.findings import Scope
-from jobs.leases import get_position, hold_lease, save_position
 from jobs.rows import collect_failed_rows
+from jobs.schema import Backfill
 from orders import jobs, operations, rebuild, reconciliation
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from orders.operations import effects
 from orders.operations.books import build_entries, record_order_books
 from orders.operations.payments import record_manual_payment
-from orders.operations.pending_effects import DUE_EFFECTS
 from orders.papers.invoice import render_invoice
 from orders.queries import get_order, list_items
 from payments.gateways import METHODS
@@ -53,7 +53,7 @@ from tests.factories import (
     sign_in_staff,
 )
 from tests.orders.consistency_checks import assert_order_consistent
-from tests.orders.crashes import Killed, kill_in
+from tests.orders.crashes import kill_in
 from tests.reads import existing
 
 # Half an hour after midnight of the first of June by the shop's clock. No other test moves money in these months.
@@ -181,42 +181,28 @@ def unbooked(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
         return [make_order(paid=True, now=PAID) for _ in range(3)]
 
 
-def test_x520_orders_of_before_are_booked_by_a_job_that_goes_on_after_a_kill(
+def test_x520_orders_of_before_are_booked_by_a_backfill_and_no_month_is_closed_before(
     unbooked: list[Order], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids = [order.order_id for order in unbooked]
-    table = [type("Row", (), {"order_id": each}) for each in ids]
-
     class Parts:
         def iterate_part(self, part: int, parts: int) -> Iterator[Any]:
             assert parts == 3
-            return iter([table[part]])
+            return iter([type("Row", (), {"order_id": unbooked[part].order_id})])
 
     monkeypatch.setattr(rebuild, "ORDER_IDS", Parts())
-    for module in (rebuild, jobs):
-        monkeypatch.setattr(module, "FILL_PARTS", 3)
-    monkeypatch.setattr(jobs, "BOOKS", f"books {uuid4()}")
-    long_ago = datetime(1950, 1, 1, tzinfo=UTC)
+    monkeypatch.setattr(rebuild, "FILL_PARTS", 3)
     assert not any(of(order) for order in unbooked)
-    with hold_lease(jobs.BOOKS):
-        saved: list[str] = []
-
-        def die_at_second(job: str, position: str) -> None:
-            saved.append(position)
-            if len(saved) == 2:
-                raise Killed
-            save_position(job, position)
-
-        monkeypatch.setattr(jobs, "save_position", die_at_second)
-        with pytest.raises(Killed):
-            jobs.keep_books(long_ago)
-        monkeypatch.setattr(jobs, "save_position", save_position)
-        assert get_position(jobs.BOOKS) == "1"
-        assert jobs.keep_books(long_ago) == "3 of 3 parts of the orders booked"
-        assert jobs.keep_books(long_ago) == "", "then it closes months, and none is due"
+    assert [position for position, _ in rebuild.fill_books("")] == ["1", "2", "3"]
+    assert list(rebuild.fill_books("2")) == [("3", "1 orders, 3 of 3 parts")]
     for order in unbooked:
         assert sorted(entry.kind for entry in of(order)) == [INVOICE, PAYMENT]
         assert_order_consistent(order.order_id)
+    asked = Mock(return_value=PAID.date())
+    monkeypatch.setattr("books.operations.close_due_month", asked)
+    assert jobs.close_due_month(now()) == f"closing {PAID:%Y-%m}", "a new shop has nothing to book"
+    monkeypatch.setattr(jobs, "BOOKS", Backfill(uuid4().hex, "", rebuild.fill_books))
+    assert jobs.close_due_month(now()) == ""
+    assert asked.call_count == 1
 
 
 def test_s110_an_order_that_fails_holds_up_no_other(
@@ -225,6 +211,7 @@ def test_s110_an_order_that_fails_holds_up_no_other(
     rows = [type("Row", (), {"order_id": order.order_id}) for order in unbooked]
     parts = type("Parts", (), {"iterate_part": lambda *_: iter(rows)})
     monkeypatch.setattr(rebuild, "ORDER_IDS", parts())
+    monkeypatch.setattr(rebuild, "FILL_PARTS", 1)
     first, read = unbooked[0], get_order
 
     def fail_first(order_id: UUID) -> Order | None:
@@ -234,10 +221,8 @@ def test_s110_an_order_that_fails_holds_up_no_other(
 
     monkeypatch.setattr("orders.queries.get_order", fail_first)
     with collect_failed_rows() as failed:
-        assert rebuild.fill_books(0) == 2
+        assert list(rebuild.fill_books("")) == [("1", "2 orders, 1 of 1 parts")]
     assert [str(row) for row, _ in failed.failures] == [f"books of order {first.order_id}"]
-    due = DUE_EFFECTS.list_between(now() - timedelta(minutes=1), now())
-    assert first.order_id in {row.order_id for row in due}, "its effects book it"
     record_order_books(first, list_items(first))
     shards = {order_shard(order.order_id) for order in unbooked}
     with collect_failed_rows() as failed:

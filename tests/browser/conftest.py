@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for number, item in zip(places, own, strict=True):
         items[number] = item
         item.add_marker(pytest.mark.browser)
-        item.add_marker(pytest.mark.timeout(300))
+        item.add_marker(pytest.mark.timeout(600))
 
 
 @dataclass

@@ -35,7 +35,7 @@ def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
 
 @pytest.mark.proof
 @pytest.mark.alone
-@pytest.mark.timeout(1800 if LONG else 300)
+@pytest.mark.timeout(1800 if LONG else 600)
 @pytest.mark.parametrize("name", flash_sale.SALES)
 def test_a_flash_sale_sells_what_there_is(
     name: str, ports: list[int], proof_report: ProofReport

@@ -106,7 +106,7 @@ def environment(tmp_path: Path) -> Iterator[Mapping[str, str]]:
 
 
 @pytest.mark.proof
-@pytest.mark.timeout(4 * 3600 if LONG else 300)
+@pytest.mark.timeout(4 * 3600 if LONG else 600)
 def test_one_order_of_operations_explains_all_answers(
     environment: Mapping[str, str], tmp_path: Path, proof_report: ProofReport
 ) -> None:

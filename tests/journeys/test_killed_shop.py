@@ -30,7 +30,7 @@ async def _bought_while_killed(web: WebServer, crowd: Crowd) -> None:
 
 
 @pytest.mark.proof
-@pytest.mark.timeout(1200 if LONG else 300)
+@pytest.mark.timeout(1200 if LONG else 600)
 def test_no_checkout_is_lost_or_doubled(tmp_path: Path, proof_report: ProofReport) -> None:
     """I10."""
     proof_report.state_claim(

@@ -155,7 +155,7 @@ def kill_in_backfill(release: Release) -> None:
 
 
 @pytest.mark.proof
-@pytest.mark.timeout(900 if LONG else 300)
+@pytest.mark.timeout(900)
 def test_x565_a_shop_is_upgraded_while_the_version_before_serves(
     older: Release, tmp_path: Path, proof_report: ProofReport
 ) -> None:

@@ -110,7 +110,7 @@ def list_shard_leases() -> list[LeaseRow]:
 
 @pytest.mark.proof
 @pytest.mark.alone
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(600)
 def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within_two_leases(
     office: tuple[PostOffice, int], tmp_path: Path, proof_report: ProofReport
 ) -> None:
