@@ -1,6 +1,7 @@
 """One keyspace for the whole run, on a real node; tests keep apart by fresh ids."""
 
 import io
+import os
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -43,7 +44,8 @@ def keyspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         MAILDIR=tmp_path_factory.mktemp("mail") / "caught",
     ):
         yield KEYSPACE
-    get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
+    if not os.environ.get("KEEP_KEYSPACE"):
+        get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
     close_session()
 
 

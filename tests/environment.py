@@ -19,7 +19,8 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 KEYSPACE = (
     f"{os.environ['CASSANDRA_KEYSPACE']}_{WORKER}"
     if WORKER
-    else f"stoa_test_{secrets.token_hex(4)}"
+    # tests.mutants has many runs after each other in one keyspace.
+    else os.environ.get("TEST_KEYSPACE") or f"stoa_test_{secrets.token_hex(4)}"
 )
 # A node that lives for minutes gains nothing from the JVM's second compiler, which would take a third of its time.
 os.environ.setdefault("JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1")

@@ -4,7 +4,8 @@
     python -m tests.mutants -j 2 cart mail   # those with one of these words in their name or file, two at once
 
 Found is a fault by which a test fails that passes without it: at the end all tests that have found one are run on the right
-tree. A fault that does not import, that no test is reached by, or that takes too long proves nothing: it is called broken, and
+tree, in the same keyspace. Each tree has a keyspace that its runs share, since making the tables takes longer than most tests;
+a fault that is let pass there is tried again in a new one. A fault that does not import, that no test is reached by, or that takes too long proves nothing: it is called broken, and
 counts as one that was let pass.
 """
 
@@ -52,6 +53,7 @@ class Result:
     fault: Fault
     test: str
     reason: str
+    tree: Path
     seconds: float = 0
 
     def __str__(self) -> str:
@@ -106,12 +108,21 @@ def try_fault(fault: Fault, tree: Path, node: dict[str, str]) -> Result:
     file, began = tree / fault.file, time.monotonic()
     text = file.read_text()
     file.write_text(text.replace(fault.old, fault.new))
+    kept = {"TEST_KEYSPACE": keyspace_of(tree), "KEEP_KEYSPACE": "true"}
     try:
-        status, output = _run_pytest(["-x", *fault.tests], tree, node)
+        for environment in (node | kept, node):
+            status, output = _run_pytest(["-x", *fault.tests], tree, environment)
+            if status != 0:
+                break
     finally:
         file.write_text(text)
     test, reason = _judge(status, output)
-    return Result(fault, test, reason, time.monotonic() - began)
+    return Result(fault, test, reason, tree, time.monotonic() - began)
+
+
+def keyspace_of(tree: Path) -> str:
+    """Return the name of the keyspace that all runs in a tree share."""
+    return re.sub(r"\W", "_", f"stoa_{tree.parent.name}_{tree.name}".lower())
 
 
 def _run_pytest(what: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | None, str]:
@@ -166,9 +177,14 @@ def _judge(status: int | None, output: str) -> tuple[str, str]:
 
 
 def confirm_results(results: Sequence[Result], tree: Path, node: dict[str, str]) -> list[Result]:
-    """Run the tests that have found faults on the right tree: one that does not pass there has found nothing."""
-    tests = sorted({each.test for each in results if each.test})
-    status, output = _run_pytest(tests, tree, node) if tests else (0, "")
+    """Run the tests that have found faults in a tree once more, without any fault: one that does not pass has found nothing.
+
+    Then the tree's keyspace is dropped.
+    """
+    tests = sorted({each.test for each in results if each.test}) or [
+        "tests/architecture/test_mutants.py"
+    ]
+    status, output = _run_pytest(tests, tree, node | {"TEST_KEYSPACE": keyspace_of(tree)})
     if status == 0:
         return list(results)
     wrong = set(_NOT_PASSED.findall(output)) if status == 1 else set(tests)
@@ -208,11 +224,18 @@ def try_faults(faults: Sequence[Fault], at_once: int) -> list[Result]:
         return result
 
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, borrow_node() as node:
-        for number in range(at_once):
-            free.put(copy_tree(Path(folder) / str(number)))
+        trees = [copy_tree(Path(folder) / str(number)) for number in range(at_once)]
+        for tree in trees:
+            free.put(tree)
         with ThreadPoolExecutor(at_once) as crew:
             results = list(crew.map(one, faults))
-        return confirm_results(results, free.get(), node)
+            confirmed = crew.map(
+                lambda tree: confirm_results(
+                    [each for each in results if each.tree == tree], tree, node
+                ),
+                trees,
+            )
+            return [each for found in confirmed for each in found]
 
 
 def main() -> int:
