@@ -232,7 +232,7 @@ def close_due_month(now: datetime) -> date | None:
     """Go on with closing the oldest month that is due; return it, or None if none is due. Raises CassandraUnavailable.
 
     A first call marks the month: from then on nothing is booked in it. A call after LATEST_ENTRY closes it. Months are closed in
-    their order, from the first that has sums.
+    their order, from the first that has entries: its sums may come later.
     """
     closed = queries.list_closed_months()
     if closed and closed[-1].closed_at is None:
@@ -240,10 +240,10 @@ def close_due_month(now: datetime) -> date | None:
     elif closed:
         month = next_month(closed[-1].month)
     else:
-        found = [row.month.date() for row in queries.SUMMED_MONTHS.iterate_table()]
+        found = [row.day.date() for row in queries.BOOKED_DAYS.iterate_table()]
         if not found:
             return None
-        month = min(found)
+        month = month_start(min(found))
     if next_month(month) + CLOSE_AFTER > shop_day(now):
         return None
     return month if close_month(month, now) else None

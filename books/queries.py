@@ -18,7 +18,7 @@ from books.entities import (
     TaxedAmount,
     next_month,
 )
-from cassandra_db import PendingResult, Row, read, scan
+from cassandra_db import LOCAL_QUORUM, PendingResult, Row, read, scan
 
 SHOP = "shop"
 # The most open invoices of each shard, and the most differences of a month, that are read at once.
@@ -109,6 +109,12 @@ SUMS = read(
 SUMMED_MONTHS = scan(
     "Q26",
     "SELECT DISTINCT month FROM book_sums WHERE token(month) > :start AND token(month) <= :end",
+)
+BOOKED_DAYS = scan(
+    "Q26",
+    """SELECT DISTINCT day, shard FROM book_entries
+       WHERE token(day, shard) > :start AND token(day, shard) <= :end""",
+    consistency=LOCAL_QUORUM,
 )
 
 

@@ -52,15 +52,15 @@ class BulkWriter:
     def send(self, *bound: BoundStatement) -> None:
         """Send one write, or several writes as one batch. Wait while too many writes are unanswered.
 
-        Raises the error of an earlier write that no retry can mend, once, and CassandraUnavailable.
+        Raises the error of any write so far that no retry can mend, once, and CassandraUnavailable.
         """
         if self._gave_up:
             raise self._gave_up
-        self._raise_refused()
         if len(self._failed) > 2 * self._at_once:
             self._settle()
         self.row_count += len(bound)
         self._send(bound[0] if len(bound) == 1 else make_batch(bound))
+        self._raise_refused()
 
     def _send(self, statement: BoundStatement | BatchStatement) -> None:
         require_right_clock()
@@ -99,8 +99,8 @@ class BulkWriter:
                 self._free.acquire()
             for _ in range(self._at_once):
                 self._free.release()
-            self._raise_refused()
             if not self._failed:
+                self._raise_refused()
                 return
         error = self._failed[0][1]
         self._gave_up = CassandraUnavailable(

@@ -41,6 +41,7 @@ from drafts.entities import (
 from drafts.errors import AdditionRefused, DraftChanged, DraftOrdered, OfferOutdated
 from drafts.links import offer_url
 from inventory.products_with_stock import ProductWithStock
+from inventory.queries import prefetch_stock_at_quorum, stock_from_rows
 from jobs.months import list_recent_months
 from jobs.rows import guard_row
 from mail.addresses import email_key
@@ -371,6 +372,15 @@ def _place(
             fingerprint=sha256(content.encode()).hexdigest(),
             payment_method=payment_method,
             promotions=draft.promotions,
+            # What is sold out is refused before it is planned. A plan would lead the sweeper to the order's id, which is used again.
+            stock={
+                variant_id: found.by_warehouse
+                for reading in [
+                    prefetch_stock_at_quorum(each)
+                    for each in {line.product_id for line in draft.lines}
+                ]
+                for variant_id, found in stock_from_rows(reading.rows()).items()
+            },
             networks=networks,
             placed_by=placed_by,
             offered_by=draft.changed_by,

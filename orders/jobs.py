@@ -345,7 +345,9 @@ RECONCILIATION = "reconciliation"
 
 def close_due_month(now: datetime) -> str:
     """Go on with closing the month that is due, once the orders of before the books began are booked."""
-    month = books.close_due_month(now) if is_backfill_done(BOOKS) else None
+    if not is_backfill_done(BOOKS):
+        return _("no month is closed before `manage.py migrate --backfill`")
+    month = books.close_due_month(now)
     return _("closing %(month)s") % {"month": f"{month:%Y-%m}"} if month else ""
 
 
@@ -393,7 +395,13 @@ JOBS = [
         count_returning_customers,
         idle_every=timedelta(hours=1),
     ),
-    Job("books", timedelta(minutes=1), close_due_month, idle_every=timedelta(hours=1)),
+    Job(
+        "books",
+        timedelta(minutes=1),
+        close_due_month,
+        idle_every=timedelta(hours=1),
+        has_own_loop=True,
+    ),
     Job(
         RECONCILIATION,
         timedelta(seconds=30),

@@ -12,7 +12,7 @@ from django.utils.timezone import localdate
 from moneyed import Money
 
 from accounts.addresses import address_from_fields
-from cassandra_db import QUORUM, PendingResult, Row, page_key, page_token, read, scan
+from cassandra_db import LOCAL_QUORUM, QUORUM, PendingResult, Row, page_key, page_token, read, scan
 from mail.addresses import email_key
 from orders.lifecycle.entities import Order, OrderSummary
 from orders.lifecycle.events import Event
@@ -477,10 +477,12 @@ PENDING_EFFECTS = read(
 ORDER_IDS = scan(
     "Q12",
     "SELECT DISTINCT order_id FROM orders WHERE token(order_id) > :start AND token(order_id) <= :end",
+    consistency=LOCAL_QUORUM,  # a node that was away may lack orders, and backfills look once
 )
 USERS_WITH_ORDERS = scan(
     "Q11",
     "SELECT DISTINCT user_id FROM order_years_by_user WHERE token(user_id) > :start AND token(user_id) <= :end",
+    consistency=LOCAL_QUORUM,
 )
 ORDERED_PRODUCTS = scan(
     "Q5",

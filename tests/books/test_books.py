@@ -226,9 +226,10 @@ def test_x521_months_are_closed_in_their_order_ten_days_after_their_end(
         lambda month, now: not closed.append(month),  # type: ignore[func-returns-value]
     )
     monkeypatch.setattr(queries, "list_closed_months", lambda: rows)
-    summed = [Mock(month=Mock(date=lambda: date(1960, 3, 1)))]
-    summed.append(Mock(month=Mock(date=lambda: date(1960, 2, 1))))
-    monkeypatch.setattr(queries, "SUMMED_MONTHS", Mock(iterate_table=lambda: summed))
+    # Their sums may not be there yet.
+    booked = [Mock(day=Mock(date=lambda: date(1960, 3, 1)))]
+    booked.append(Mock(day=Mock(date=lambda: date(1960, 2, 29))))
+    monkeypatch.setattr(queries, "BOOKED_DAYS", Mock(iterate_table=lambda: booked))
     for day, month in ((10, None), (11, date(1960, 2, 1))):
         at = datetime(1960, 3, day, 12, tzinfo=UTC)
         assert operations.close_due_month(at) == month
