@@ -29,6 +29,7 @@ from drafts import operations, privacy, queries
 from drafts.entities import ACCEPTED, OPEN, SENT, DraftDiscount, DraftOrder, dump_offer, parse_offer
 from drafts.errors import DraftChanged, DraftOrdered, OfferOutdated
 from drafts.links import offer_url
+from inventory.errors import OutOfStock
 from mail.queries import derive_mail_id, get_mail
 from orders import queries as orders
 from orders.lifecycle.entities import Order
@@ -39,7 +40,14 @@ from orders.operations.mail_texts import compose_mail
 from payments.gateways import METHODS
 from promotions.rules import PERCENTAGE
 from tests.clock import now
-from tests.factories import find_delivery_method, make_order, make_product, make_user, sign_in_staff
+from tests.factories import (
+    find_delivery_method,
+    make_order,
+    make_product,
+    make_stock,
+    make_user,
+    sign_in_staff,
+)
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.orders.crashes import (
     expire_claim,
@@ -48,6 +56,7 @@ from tests.orders.crashes import (
     kill_in,
     record_writes,
     run_worker,
+    run_worker_after,
 )
 from tests.reads import existing
 from tests.threads import map_at_once
@@ -341,14 +350,25 @@ def test_x183_x256_an_offer_holds_for_two_weeks_and_says_kindly_that_it_is_over(
             assert "no longer there" in answer.content.decode()
     assert Client().get("/offer/nothing/").status_code == 410
     # There is less than was offered: nothing is ordered, and what is left is said.
-    scarce = send(make_content(make_stocked(stock=1)))
+    scarce = send(make_content(scarce_product := make_stocked(stock=1)))
     answer = Client().post(link_of(scarce), {"payment": "card", "terms": "0"})
     assert answer.status_code == 409
     assert "Only 1 of" in answer.content.decode()
     assert Client().post(link_of(scarce), {"payment": "shells"}).status_code == 422
     saved = existing(queries.get_draft(scarce.draft_id))
     assert saved.state == ACCEPTED
-    assert operations.save_draft(scarce, saved, STAFF, now()).state == OPEN
+    assert saved.order_id
+    # Nothing leads the sweeper to it, so it can be ordered when there is more.
+    run_worker_after(saved.order_id, 12)
+    make_stock(
+        1, product_id=scarce_product.product_id, variant_id=scarce_product.variants[0].variant_id
+    )
+    assert accept(saved).order_id == saved.order_id
+    short = send(make_content(make_stocked(stock=1)))
+    with pytest.raises(OutOfStock):
+        accept(short)
+    saved = existing(queries.get_draft(short.draft_id))
+    assert operations.save_draft(short, saved, STAFF, now()).state == OPEN
 
 
 def test_x183_a_stale_draft_is_a_conflict_and_wrong_words_stay(
