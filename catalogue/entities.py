@@ -277,6 +277,16 @@ class MenuEntry:
     children: tuple["MenuEntry", ...]
 
 
+class CategoryMenu(tuple[MenuEntry, ...]):
+    """The entries of the navigation. They are in the cache's key of each page's header, so their hash is computed once."""
+
+    def __hash__(self) -> int:
+        if "_hash" not in self.__dict__:
+            self.__dict__["_hash"] = super().__hash__()
+        found: int = self.__dict__["_hash"]
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class ListOrder:
     """How a category's products are sorted: first the products that staff pinned, then the others by a rule (a key of queries.SORTS)."""
@@ -390,7 +400,7 @@ class CategoryTree:
         self.by_slug = {node.slug: node for node in self.by_id.values()}
         roots = (node for node in self.by_id.values() if node.parent is None)
         self.roots = sorted(roots, key=lambda root: (root.position, root.name))
-        self.menu = tuple(root.menu_entry for root in self.roots)
+        self.menu = CategoryMenu(root.menu_entry for root in self.roots)
         self.by_former_slug = self._find_former(rows)
 
     def _find_former(self, rows: Sequence[Row]) -> dict[str, CategoryNode | None]:

@@ -8,12 +8,12 @@ from moneyed import EUR, Money
 
 from cassandra_db import current_time
 from cassandra_db.kept_results import KeptResults
-from catalogue.entities import Product
+from catalogue.entities import CategoryMenu, Product
 from catalogue.operations import change_product
 from catalogue.prices import PricePoint
 from catalogue.product_rows import keep_product_from_rows, product_from_rows
-from catalogue.queries import prefetch_product_at_quorum
-from tests.factories import make_product
+from catalogue.queries import clear_category_cache, get_category_tree, prefetch_product_at_quorum
+from tests.factories import make_category, make_product
 from tests.reads import existing
 
 NOW = current_time()
@@ -73,3 +73,21 @@ def test_x581_results_of_many_rows_are_made_each_time() -> None:
         2,
         2,
     ]
+
+
+def test_x581_equal_rows_give_the_same_tree_of_categories_whose_menu_is_hashed_once() -> None:
+    first = get_category_tree()
+    clear_category_cache()
+    assert get_category_tree() is first
+    make_category()
+    assert get_category_tree() is not first
+    hashed: list[int] = []
+
+    class Entry:
+        def __hash__(self) -> int:
+            hashed.append(1)
+            return 1
+
+    menu = CategoryMenu((Entry(),))  # type: ignore[arg-type]
+    assert hash(menu) == hash(menu)
+    assert len(hashed) == 1
