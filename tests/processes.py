@@ -1,7 +1,8 @@
 """How the suite runs on two processes, and what a run costs.
 
 A file is not split, but for those whose tests share nothing and take long, nor is the browser's folder, which shares a served
-shop; the long ones come first, so that the two end together. A test marked `alone` has the machine to itself. Each run ends with the processor time of all its parts.
+shop; the long ones come first, so that the two end together. A test marked `alone` has the machine to itself; files that begin
+with one come last, since each waits for the test of the other process. Each run ends with the processor time of all its parts.
 """
 
 import fcntl
@@ -30,7 +31,7 @@ LONG = (
     "tests/web/test_forms.py",
 )
 # Each test makes what it looks at, and nothing is made for all of them.
-SPLIT = ("tests/orders/test_crashes.py",)
+SPLIT = ("tests/orders/test_crashes.py", "tests/backups/test_clusters.py")
 
 
 def scheduling_scope(nodeid: str) -> str:
@@ -62,7 +63,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     def place(item: pytest.Item) -> int:
         scope = scheduling_scope(item.nodeid)
-        return numbers.get(scope.split("::")[0], len(LONG))
+        number = numbers.get(scope.split("::")[0], len(LONG))
+        return len(LONG) + 1 if item.get_closest_marker("alone") else number
 
     items.sort(key=place)
 
