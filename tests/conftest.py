@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -30,6 +31,10 @@ from web.messages import MessageStorage
 from web.text_cache import FRAGMENTS
 
 pytest_plugins = ["tests.proof"]
+
+# No test asserts a time. On a CI machine this is the default.
+hypothesis.settings.register_profile("untimed", hypothesis.settings.default, deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -171,11 +171,7 @@ def parse_options(options: dict[str, tuple[str, ...]]) -> Any:
 
 # A failure is shown as it was found: to look for a smaller one takes minutes.
 FEW = settings(
-    max_examples=80,
-    deadline=None,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
+    max_examples=80, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
 # What names other things, or says how the form was shown.
 NOT_TYPED = {"version", "save_id", "product_id", "stock_reason"}

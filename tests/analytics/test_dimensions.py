@@ -88,7 +88,7 @@ FACTS = st.builds(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(FACTS, max_size=12), st.integers(1, 4))
 def test_x510_each_dimension_adds_up_to_the_whole_shop_in_each_currency(
     facts: list[Fact], most: int

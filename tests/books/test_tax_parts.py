@@ -81,7 +81,7 @@ def test_x520_a_refund_has_the_rates_of_its_units_and_of_the_delivery() -> None:
         assert gross(build_entries(refund(after, 490, lines=lines), items)[-1]) == {STANDARD: 490}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_x520_an_order_paid_in_full_has_its_invoices_taxes_and_one_refunded_in_full_none(
     data: st.DataObject,

@@ -264,7 +264,6 @@ class Carts(RuleBasedStateMachine):
 Carts.TestCase.settings = settings(
     max_examples=8,
     stateful_step_count=20,
-    deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
     database=None,

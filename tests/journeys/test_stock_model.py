@@ -228,7 +228,7 @@ def happen(chance: Random, count: int) -> History:
     return history
 
 
-QUIET = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+QUIET = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 @QUIET

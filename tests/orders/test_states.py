@@ -539,7 +539,7 @@ def apply_random_event(
     return apply_event(order, kind, **details)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_i2_i9_hold_whatever_happens(data: st.DataObject) -> None:
     items = make_items(

@@ -125,7 +125,7 @@ def go_on(order: Order, items: tuple[Item, ...]) -> Order:
 
 
 # What has happened is in the message; to make it shorter would take minutes.
-@settings(max_examples=300, deadline=None, phases=[Phase.generate])
+@settings(max_examples=300, phases=[Phase.generate])
 @given(
     st.tuples(st.sampled_from((0, 1, 999)), st.integers(0, 4), st.sampled_from((0, 490))),
     st.sampled_from((CARD, TRANSFER, CASH_ON_DELIVERY)),
