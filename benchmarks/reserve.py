@@ -109,7 +109,7 @@ def _ours(variants: dict[str, UUID]) -> list[Way]:
 
     def whole() -> None:
         want = WantedLine(1, variants["with its expiry"], variants["with its expiry"], 1)
-        operations.reserve_stock(uuid4(), [want], current_time(), retry=False)
+        operations.FirstReservation(uuid4(), [want], current_time()).reserve()
 
     def reserve_alone(variant_id: UUID, place: str, request: ReservationRequest) -> None:
         reserve_all((variant_id, place), [request])
@@ -163,14 +163,14 @@ def _rushed() -> list[str]:
     """Let more buyers reserve than there are units. Return the problems."""
     from inventory.entities import WantedLine
     from inventory.errors import OutOfStock
-    from inventory.operations import reserve_stock
+    from inventory.operations import FirstReservation
 
     variant_id = _stocked(RUSH_UNITS)
 
     def buy(_: int) -> int:
         wanted = [WantedLine(1, variant_id, variant_id, 1)]
         try:
-            return len(reserve_stock(uuid4(), wanted, current_time(), retry=False))
+            return len(FirstReservation(uuid4(), wanted, current_time()).reserve())
         except OutOfStock:
             return 0
 

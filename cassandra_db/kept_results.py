@@ -28,7 +28,7 @@ class KeptResults(Generic[T]):
         key: Hashable,
         rows: Sequence[Row],
         make: Callable[[], T],
-        is_good: Callable[[T], bool],
+        is_good: Callable[[T], bool] = lambda _: True,
     ) -> T:
         """Return the result of these rows: the kept one if its rows are equal and `is_good` is true for it, else `make()`."""
         kept = self._kept.get(key)

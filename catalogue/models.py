@@ -90,8 +90,8 @@ class Product(Model):
     rating_count = columns.Integer(static=True)
     popularity = columns.Integer(static=True)  # a coarse level; null until first computed
     bestseller = columns.Boolean(static=True)
-    # With these keys outdated cards are deleted, without recomputing them. A place is added before its card is written and removed
-    # after the card is deleted. If two saves meet and one is killed, a card may stay without a place: I14 finds it. These are
+    # Outdated cards are deleted by these keys, which need not be computed again. A place is added before its card is written, and
+    # removed after the card is deleted. If two saves meet and one is killed, a card may stay without a place: I14 finds it.
     # places of its cards: category, sort order and sort key; some 15, or 300 for a product in 20 categories
     list_places = columns.Set(columns.Tuple(columns.UUID, columns.Text, columns.Blob), static=True)
     created_at = columns.DateTime(static=True)

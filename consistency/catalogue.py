@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from cassandra_db import Row, current_microseconds, current_time, read, scan
+from cassandra_db import Row, Statement, current_microseconds, current_time, read, scan
 from catalogue import bulk_changes, operations, queries
 from catalogue.card_rows import card_columns
 from catalogue.entities import CategoryNode, Product
@@ -179,26 +179,30 @@ def _check_cards(product: Product) -> Iterator[Violation]:
         )
 
 
-def _iterate_listed_cards(scope: Scope | None) -> Iterator[tuple[Row, ...]]:
-    if scope is not None and "products_by_category" not in scope.tables:
+def _iterate_parts(
+    table: str, rows_of_table: Statement, scope: Scope | None
+) -> Iterator[tuple[Row, ...]]:
+    """Yield the rows of a table whose products are in the scope, AT_ONCE together."""
+    if scope is not None and table not in scope.tables:
         return
     rows = (
         row
-        for row in LISTED_CARDS.iterate_table()
+        for row in rows_of_table.iterate_table()
         if scope is None or row.product_id in scope.products
     )
     while part := tuple(islice(rows, AT_ONCE)):
         yield part
 
 
+def _iterate_listed_cards(scope: Scope | None) -> Iterator[tuple[Row, ...]]:
+    yield from _iterate_parts("products_by_category", LISTED_CARDS, scope)
+
+
 def _check_listed_cards(rows: tuple[Row, ...]) -> Iterator[Violation]:
     """Yield the cards whose places their products have not recorded, for example after a restore. No save would find them."""
     ids = dict.fromkeys(row.product_id for row in rows)
     reading = {each: operations.LIST_PLACES.start(product_id=each) for each in ids}
-    stored = {
-        each: set(row.list_places or ()) if (row := pending.one()) else set()
-        for each, pending in reading.items()
-    }
+    stored = {each: operations.stored_places(pending.one()) for each, pending in reading.items()}
     for row in rows:
         product_id, place = row.product_id, (row.category_id, row.sort, row.sort_key)
         # 0.1.0 may have recorded the place, or a save may have recorded it since.
@@ -301,16 +305,8 @@ CLAIMED_FOR_NOTHING = timedelta(days=1)
 
 
 def _iterate_claims(scope: Scope | None) -> Iterator[tuple[Row, ...]]:
-    for table, claims in (("product_ids_by_slug", SLUGS), ("variants_by_sku", SKUS)):
-        if scope is not None and table not in scope.tables:
-            continue
-        rows = (
-            row
-            for row in claims.iterate_table()
-            if scope is None or row.product_id in scope.products
-        )
-        while part := tuple(islice(rows, AT_ONCE)):
-            yield part
+    yield from _iterate_parts("product_ids_by_slug", SLUGS, scope)
+    yield from _iterate_parts("variants_by_sku", SKUS, scope)
 
 
 def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:

@@ -343,6 +343,16 @@ def _next_order_id(draft: DraftOrder, seen: DraftOrder | None) -> UUID:
     return derive_order_id(draft.draft_id, (seen.version if seen else 0) + 1)
 
 
+def _read_units(draft: DraftOrder) -> dict[UUID, dict[str, int]]:
+    """Return the units in stock of a draft's variants, by variant and warehouse. Raises CassandraUnavailable."""
+    products = {line.product_id for line in draft.lines}
+    units: dict[UUID, dict[str, int]] = {line.variant_id: {} for line in draft.lines}
+    for reading in [prefetch_stock_at_quorum(each) for each in products]:
+        stock = stock_from_rows(reading.rows())
+        units |= {variant_id: found.by_warehouse for variant_id, found in stock.items()}
+    return units
+
+
 def _place(
     draft: DraftOrder,
     payment_method: str,
@@ -373,14 +383,7 @@ def _place(
             payment_method=payment_method,
             promotions=draft.promotions,
             # What is sold out is refused before it is planned. A plan would lead the sweeper to the order's id, which is used again.
-            stock={
-                variant_id: found.by_warehouse
-                for reading in [
-                    prefetch_stock_at_quorum(each)
-                    for each in {line.product_id for line in draft.lines}
-                ]
-                for variant_id, found in stock_from_rows(reading.rows()).items()
-            },
+            stock=_read_units(draft),
             networks=networks,
             placed_by=placed_by,
             offered_by=draft.changed_by,

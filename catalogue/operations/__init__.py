@@ -19,6 +19,7 @@ from catalogue.operations.cards import (
     rating_rank,
     refresh_cards,
     repair_unrecorded_card,
+    stored_places,
 )
 from catalogue.operations.categories import (
     MAX_CATEGORY_DESCRIPTION,

@@ -159,10 +159,11 @@ def list_positions(product_id: UUID) -> set[ListKey]:
     """Return the places where a product has cards, or may have them. Raises CassandraUnavailable."""
     reading = LIST_PLACES.start(product_id=product_id)
     former = FORMER_PLACES.all(product_id=product_id)
-    return _stored_places(reading.one()) | {tuple(row) for row in former}
+    return stored_places(reading.one()) | {tuple(row) for row in former}
 
 
-def _stored_places(row: Row | None) -> set[ListKey]:
+def stored_places(row: Row | None) -> set[ListKey]:
+    """Return the places that a product has recorded, from its row of `LIST_PLACES`."""
     return set(row.list_places or ()) if row else set()
 
 
@@ -178,7 +179,7 @@ def _write_cards(product: Product, written: Set[ListKey]) -> set[ListKey]:
     belongs = compute_list_positions(
         product, queries.get_category_tree_with(*product.all_category_ids)
     )
-    found = _stored_places(reading.one()) | written
+    found = stored_places(reading.one()) | written
     former: set[ListKey] = {tuple(row) for row in reading_former.rows()}
     values = card_columns(product_card(product)) if belongs else {}
     if belongs:
@@ -229,4 +230,4 @@ def _is_elsewhere(row: Row, product: Product | None) -> bool:
     if product is None:
         return False
     tree = queries.get_category_tree_with(*product.all_category_ids)
-    return not _stored_places(row) <= compute_list_positions(product, tree)
+    return not stored_places(row) <= compute_list_positions(product, tree)

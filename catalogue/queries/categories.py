@@ -21,7 +21,7 @@ CATEGORIES_NOW = CATEGORIES.with_consistency(LOCAL_QUORUM)
 _KEPT_TREE = KeptResults[CategoryTree](max_count=1, max_rows=5000)
 CURRENT_TREE = ProcessCopy(
     lambda: CATEGORIES.start(tree=SHOP_TREE),
-    lambda rows: _KEPT_TREE.get(SHOP_TREE, rows, lambda: CategoryTree(rows), lambda _: True),
+    lambda rows: _KEPT_TREE.get(SHOP_TREE, rows, lambda: CategoryTree(rows)),
     30,
 )
 # If a page is about to wait for another read, it starts reading the tree in parallel.

@@ -65,15 +65,12 @@ def reserve_stock(
     take: int = 0,
     check: Callable[[], None] = lambda: None,
     *,
-    retry: bool = True,
-    seen_units: Mapping[UUID, Mapping[str, int]] | None = None,
     allow_backorder: bool = True,
 ) -> tuple[Allocation, ...]:
     """Reserve an order's units for ten minutes: all of them or none, never more than are available (Q17).
 
-    inventory.allocation chooses the warehouses. A first attempt (`retry=False`) reads nothing. It trusts the page's `seen_units`
-    (by variant and warehouse), and assumes enough units where the page has no number. Refused batches tell the true numbers. A
-    retry first looks for the order's reservations. `allow_backorder=False` takes only arrived units.
+    inventory.allocation chooses the warehouses. The function first looks for the order's reservations; `FirstReservation` is for an
+    order that can have none. `allow_backorder=False` takes only arrived units.
     The expiry for the sweeper is written before each reservation: a crash may leave an expiry without a reservation, never the
     reverse. Only one process may reserve for an order at a time (orders.operations ensures it); `check` raises once the process's
     claim to the order may be over. Raises OutOfStock with the true numbers and nothing reserved. Raises CassandraUnavailable or
@@ -87,17 +84,16 @@ def reserve_stock(
         check,
         list_stock_locations() if allow_backorder else list_warehouses(),
     )
-    if not retry:
-        run.assume_seen(seen_units or {})
-    elif run.is_covered():
+    if run.is_covered():
         return sort_allocations(run.reserved.values())
     return run.reserve()
 
 
 class FirstReservation:
-    """The first attempt to reserve an order's units, in two steps: `record` before `reserve`, with other writes between them.
+    """The first attempt to reserve an order's units. It reads nothing.
 
-    It is `reserve_stock` without `retry`, but its first expiries are written together with other rows of the caller.
+    It trusts the page's `seen_units` (by variant and warehouse), and assumes enough units where the page has no number. Refused
+    batches tell the true numbers. `record`, called before `reserve`, writes the first expiries together with other rows.
     """
 
     def __init__(
@@ -105,17 +101,17 @@ class FirstReservation:
         order_id: UUID,
         wanted_lines: Sequence[WantedLine],
         now: datetime,
-        seen_units: Mapping[UUID, Mapping[str, int]],
+        seen_units: Mapping[UUID, Mapping[str, int]] | None = None,
     ) -> None:
         locations = list_stock_locations()
         self._run = _ReservationRun(order_id, wanted_lines, now, 0, lambda: None, locations)
-        self._run.assume_seen(seen_units)
+        self._run.assume_seen(seen_units or {})
 
     def record(self, *beside: BoundStatement) -> None:
         """Write `beside` and the expiries of the planned reservations. Raises CassandraUnavailable."""
         self._run.record_plan(beside)
 
-    def reserve(self, check: Callable[[], None]) -> tuple[Allocation, ...]:
+    def reserve(self, check: Callable[[], None] = lambda: None) -> tuple[Allocation, ...]:
         """Reserve the units, as `reserve_stock` does. Raises OutOfStock, CassandraUnavailable, or the error of `check`."""
         self._run.check = check
         return self._run.reserve()

@@ -202,7 +202,7 @@ def _prepare_reservation(
         return pending_effect, lambda: inventory.reserve_stock(
             draft.order_id, _wanted_lines(draft), now, check=claim.check
         )
-    first = inventory.FirstReservation(draft.order_id, _wanted_lines(draft), now, draft.stock or {})
+    first = inventory.FirstReservation(draft.order_id, _wanted_lines(draft), now, draft.stock)
     first.record(*rows)
     return pending_effect, partial(first.reserve, claim.check)
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from catalogue.entities import Product
 from inventory import shortages
 from inventory.entities import Allocation
-from inventory.operations import copy_stock, release_stock, reserve_stock, stock_copies
+from inventory.operations import FirstReservation, copy_stock, release_stock, stock_copies
 from inventory.shortages import KNOWN_SECONDS, read_clock, remember_shortages
 from orders import queries
 from orders.operations import placement
@@ -36,7 +36,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def take(product: Product, units: int = 1) -> tuple[Allocation, ...]:
     """Let somebody else reserve units, and say so on the pages."""
-    taken = reserve_stock(uuid4(), [want(product.variants[0].variant_id, units)], NOW, retry=False)
+    taken = FirstReservation(uuid4(), [want(product.variants[0].variant_id, units)], NOW).reserve()
     copy_stock(product.product_id)
     return taken
 

@@ -364,6 +364,15 @@ def test_x183_x256_an_offer_holds_for_two_weeks_and_says_kindly_that_it_is_over(
         1, product_id=scarce_product.product_id, variant_id=scarce_product.variants[0].variant_id
     )
     assert accept(saved).order_id == saved.order_id
+    # Nor if the shop has never had any.
+    unknown = send(make_content(product := make_product()))
+    with pytest.raises(OutOfStock):
+        accept(unknown)
+    saved = existing(queries.get_draft(unknown.draft_id))
+    assert saved.order_id
+    run_worker_after(saved.order_id, 12)
+    make_stock(2, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    assert accept(saved).order_id == saved.order_id
     short = send(make_content(make_stocked(stock=1)))
     with pytest.raises(OutOfStock):
         accept(short)

@@ -19,7 +19,7 @@ from inventory.entities import (
 )
 from inventory.errors import OutOfStock
 from tests.factories import make_product, make_stock
-from tests.inventory.test_operations import NOW, numbers, want
+from tests.inventory.test_operations import NOW, numbers, reserve, want
 from tests.lost_answers import AnswerLosingSession
 from tests.stock import commit_stock
 
@@ -40,9 +40,9 @@ def sell(product_id: UUID, variant_id: UUID, kind: str, limit: int) -> int:
 
 def test_what_is_in_stock_goes_first_and_a_line_waits_as_a_whole() -> None:
     _product_id, variant_id = promised(5, berlin=2)
-    allocations = operations.reserve_stock(
-        uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW, retry=False
-    )
+    allocations = operations.FirstReservation(
+        uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW
+    ).reserve()
     assert [(each.line_number, each.warehouse_id, each.quantity) for each in allocations] == [
         (2, BACKORDER_WAREHOUSE, 3),
         (1, "berlin", 2),
@@ -65,10 +65,10 @@ def test_the_ledger_knows_of_a_limit_whose_answer_was_lost(monkeypatch: pytest.M
 def test_no_more_is_promised_than_the_limit_says(retry: bool) -> None:
     _product_id, variant_id = promised(3, berlin=1)
     order_id, two = uuid4(), want(variant_id, 2)
-    mine = operations.reserve_stock(order_id, [two], NOW, retry=retry)
-    assert operations.reserve_stock(order_id, [two], NOW, retry=True) == mine
+    mine = reserve(order_id, [two], retry=retry)
+    assert operations.reserve_stock(order_id, [two], NOW) == mine
     with pytest.raises(OutOfStock) as refused:
-        operations.reserve_stock(uuid4(), [want(variant_id, 2)], NOW, retry=retry)
+        reserve(uuid4(), [want(variant_id, 2)], retry=retry)
     assert refused.value.shortages == {variant_id: 1}
     with pytest.raises(OutOfStock):
         operations.reserve_stock(uuid4(), [want(variant_id, 2)], NOW, allow_backorder=False)

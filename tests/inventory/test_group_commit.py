@@ -135,7 +135,7 @@ def test_never_more_than_two_writes_of_a_stock_item_are_under_way(
     session = watch()
 
     def buy(_: int) -> None:
-        allocations = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
+        allocations = operations.FirstReservation(uuid4(), [want(variant_id)], NOW).reserve()
         commit_stock(allocations)
         ship_stock(allocations)
 

@@ -18,7 +18,7 @@ from inventory.entities import Allocation, StockNumbers, WantedLine
 from inventory.errors import NotEnoughAvailable, NothingReceived, OutOfStock, StockNumbersChanging
 from tests.factories import make_stock
 from tests.inventory.test_movements import paid
-from tests.inventory.test_operations import NOW, numbers, want
+from tests.inventory.test_operations import NOW, numbers, reserve, want
 from tests.orders.consistency_checks import assert_stock_adds_up
 from tests.stock import commit_stock
 from tests.threads import map_at_once
@@ -90,12 +90,10 @@ class Stock(RuleBasedStateMachine):
         available = sum(self.free.values())
         if units > available:
             with pytest.raises(OutOfStock) as refused:
-                operations.reserve_stock(order_id, wants, NOW, retry=retry)
+                reserve(order_id, wants, retry=retry)
             assert refused.value.shortages == {self.variant_id: available}
             return
-        allocations = [
-            operations.reserve_stock(order_id, wants, NOW, retry=retry) for _ in range(often)
-        ][-1]
+        allocations = [reserve(order_id, wants, retry=retry) for _ in range(often)][-1]
         assert len(allocations) == (1 if max(self.free.values()) >= units else 2)
         for each in allocations:
             self.free[each.warehouse_id] -= each.quantity
@@ -173,7 +171,7 @@ class Stock(RuleBasedStateMachine):
 
 TestStock = Stock.TestCase
 TestStock.settings = settings(
-    max_examples=8, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=8, stateful_step_count=15, suppress_health_check=list(HealthCheck)
 )
 
 
@@ -226,7 +224,7 @@ def test_a_ledger_is_spread_over_its_partitions() -> None:
 
 def test_over_how_many_partitions_a_ledger_is_spread_may_be_changed_at_any_time() -> None:
     variant_id, order_id = make_stock(20), UUID(int=uuid4().int // 16 * 16 + 13)
-    (allocation,) = operations.reserve_stock(order_id, [want(variant_id, 6)], NOW, retry=False)
+    (allocation,) = operations.FirstReservation(order_id, [want(variant_id, 6)], NOW).reserve()
     for sent, shards in enumerate((16, 2, 16, 4, 1), 1):
         with override_settings(STOCK_LEDGER_SHARDS=shards):
             for _ in range(2):
@@ -256,7 +254,7 @@ def test_numbers_that_never_stand_still_are_left_alone(monkeypatch: pytest.Monke
     real_read = queries.list_ledger_entries
 
     def meanwhile(*stock_item: Any, whole: bool) -> Any:
-        operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
+        operations.FirstReservation(uuid4(), [want(variant_id)], NOW).reserve()
         return real_read(*stock_item, whole=whole)
 
     monkeypatch.setattr(queries, "list_ledger_entries", meanwhile)
@@ -294,7 +292,7 @@ def test_numbers_are_made_anew_while_people_buy() -> None:
         if n % 20 == 3:
             with suppress(StockNumbersChanging):
                 operations.rebuild_stock_numbers(variant_id, "berlin")
-        allocations = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
+        allocations = operations.FirstReservation(uuid4(), [want(variant_id)], NOW).reserve()
         commit_stock(allocations)
         operations.set_reservation_units(allocations[0], reserved_units=0, shipped_units=1)
 

@@ -24,9 +24,9 @@ from tests.threads import map_at_once
 
 
 def paid(variant_id: UUID, units: int, order_id: UUID | None = None) -> Allocation:
-    (allocation,) = operations.reserve_stock(
-        order_id or uuid4(), [want(variant_id, units)], NOW, retry=False
-    )
+    (allocation,) = operations.FirstReservation(
+        order_id or uuid4(), [want(variant_id, units)], NOW
+    ).reserve()
     assert commit_stock([allocation]) == ()
     return allocation
 
@@ -213,9 +213,9 @@ def test_a_crash_before_the_ledger_loses_nothing(subtests: pytest.Subtests) -> N
     for step in ("committed", "in parts", "given up", "sent", "released", "restocked", "adjusted"):
         with subtests.test(step):
             variant_id, order_id, booking = make_stock(20), uuid4(), uuid4()
-            (allocation,) = operations.reserve_stock(
-                order_id, [want(variant_id, 6)], NOW, retry=False
-            )
+            (allocation,) = operations.FirstReservation(
+                order_id, [want(variant_id, 6)], NOW
+            ).reserve()
             if step != "committed":
                 commit_stock([allocation])
             if step == "restocked":

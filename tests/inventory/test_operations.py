@@ -14,7 +14,7 @@ from cassandra_db import CassandraUnavailable, count_statements, session, statem
 from catalogue import operations as catalogue
 from catalogue.queries import get_product_at_quorum
 from inventory import operations, queries
-from inventory.entities import SENTINEL, StockNumbers, WantedLine
+from inventory.entities import SENTINEL, Allocation, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import group_commit, reservations, stock_copies
 from inventory.operations.reservations import DUE_EXPIRIES
@@ -32,6 +32,12 @@ NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
 def want(variant_id: UUID, quantity: int = 1, line: int = 1) -> WantedLine:
     return WantedLine(line, uuid4(), variant_id, quantity)
+
+
+def reserve(order_id: UUID, wants: list[WantedLine], *, retry: bool) -> tuple[Allocation, ...]:
+    if retry:
+        return operations.reserve_stock(order_id, wants, NOW)
+    return operations.FirstReservation(order_id, wants, NOW).reserve()
 
 
 def numbers(variant_id: UUID, place: str = "berlin") -> StockNumbers:

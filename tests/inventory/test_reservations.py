@@ -19,7 +19,7 @@ from tests.threads import map_at_once
 
 
 def first_try(order_id: UUID, *wants: WantedLine, **knows: Any) -> tuple[Allocation, ...]:
-    return operations.reserve_stock(order_id, wants, NOW, retry=False, **knows)
+    return operations.FirstReservation(order_id, wants, NOW, **knows).reserve()
 
 
 def test_a_first_try_reads_nothing() -> None:
@@ -177,9 +177,7 @@ def test_who_lost_the_claim_reserves_nothing_more() -> None:
             raise error
 
     with pytest.raises(RuntimeError):
-        operations.reserve_stock(
-            uuid4(), [want(one), want(other, 1, 2)], NOW, check=check, retry=False
-        )
+        operations.FirstReservation(uuid4(), [want(one), want(other, 1, 2)], NOW).reserve(check)
     assert (numbers(one).reserved, numbers(other).reserved) == (1, 0), (
         "what was reserved is left to the sweeper"
     )

@@ -7,7 +7,7 @@ import pytest
 from inventory import shortages
 from inventory.entities import PREORDER
 from inventory.errors import OutOfStock
-from inventory.operations import copy_stock, reserve_stock, set_backorder
+from inventory.operations import FirstReservation, copy_stock, reserve_stock, set_backorder
 from inventory.shortages import (
     KNOWN_SECONDS,
     MAX_VARIANTS,
@@ -93,7 +93,7 @@ def test_a_refused_reservation_tells_what_is_left_over_all_warehouses() -> None:
     product_id = uuid4()
     variant_id, plenty = make_stock(2, cork=1, product_id=product_id), make_stock(9)
     with pytest.raises(OutOfStock):
-        reserve_stock(uuid4(), [want(variant_id, 4), want(plenty, 2, 2)], NOW, retry=False)
+        FirstReservation(uuid4(), [want(variant_id, 4), want(plenty, 2, 2)], NOW).reserve()
     assert get_known_shortages([variant_id, plenty]) == {variant_id: 3}
     copy_stock(product_id, [(variant_id, "berlin")])
     assert get_known_shortages([variant_id]) == {}, "its stock has changed"
@@ -107,5 +107,5 @@ def test_what_may_still_be_ordered_ahead_is_no_shortage() -> None:
         reserve_stock(uuid4(), [want(variant_id, 2)], NOW, allow_backorder=False)
     assert get_known_shortages([variant_id]) == {}, "it did not look at what is to come"
     with pytest.raises(OutOfStock):
-        reserve_stock(uuid4(), [want(variant_id, 6)], NOW, retry=False)
+        FirstReservation(uuid4(), [want(variant_id, 6)], NOW).reserve()
     assert get_known_shortages([variant_id]) == {variant_id: 5}
