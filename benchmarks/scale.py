@@ -16,6 +16,7 @@ from cassandra.query import UNSET_VALUE, BoundStatement
 from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
+from benchmarks.shared_scan import Consumer, share_scan
 from cassandra_db import current_time, write
 from cassandra_db.bulk import BulkWriter, drop_condition
 from catalogue import operations, queries
@@ -25,7 +26,6 @@ from catalogue.entities import CategoryTree, Product, Variant
 from catalogue.product_rows import product_columns, variant_columns
 from catalogue.queries import product_card
 from catalogue.search_index import build_index
-from catalogue.shared_scan import Consumer, share_scan
 from demo.loader import former_prices
 from demo.orders import PEOPLE
 from inventory.entities import SENTINEL, Allocation

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
+from benchmarks.shared_scan import CHUNK, share_scan
 from catalogue.entities import Product
-from catalogue.shared_scan import CHUNK, share_scan
 from jobs.rows import collect_failed_rows, guard_row
 
 
